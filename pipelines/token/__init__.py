@@ -1,1 +1,1 @@
-"""Token holders: takes lists, proves them at a final block, and reads counts of other sources."""
+"""Token holders: ingests transfers, takes holder lists, proves them at a final block, and reads counts of others."""

@@ -1,4 +1,5 @@
-"""Reads Blockscout's holder count, a second opinion. Every fault there is a value with a reason, never an error."""
+"""Reads Blockscout's holder count as a second opinion. A fault of Blockscout gives a value with a reason, never an
+error."""
 
 import asyncio
 from dataclasses import dataclass
@@ -31,9 +32,9 @@ class TokenInfo(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class HolderCounts:
-    """Blockscout's running counter, and its number beside the token's name; they often differ.
+    """Blockscout's running counter, and the number in its token information; they often differ.
 
-    `reason` is set where both are missing, in the words of `pipelines.clients.http_json`.
+    `reason` is set if both are missing, to a code of `pipelines.clients.http_json`.
     """
 
     source: str
@@ -43,7 +44,7 @@ class HolderCounts:
 
 
 async def fetch_blockscout(feeds: Feeds, base_url: str, token_address: str) -> tuple[HolderCounts, Attempt]:
-    """Asks the Blockscout instance at `base_url` for the holder counts of a token; returns them and the attempt."""
+    """Queries the Blockscout instance at `base_url` for a token's holder counts; returns them and the attempt."""
     address = f"{base_url}/api/v2/tokens/{token_address}"
     counters, token = await asyncio.gather(
         feeds.get(f"{address}/counters", TokenCounters), feeds.get(address, TokenInfo)

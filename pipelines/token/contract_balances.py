@@ -1,6 +1,6 @@
 """Compares the transfers of the watched contract with its balances in the tokens that the settings name.
 
-Other tokens may say of their balances what they like: a difference there means nothing, and anybody could cause one.
+Any other token can report whatever balances it likes: a difference there means nothing, and anybody could cause one.
 """
 
 from collections.abc import Sequence
@@ -36,9 +36,11 @@ async def compare_contract_balances(
     start_block: int,
     now: datetime,
 ) -> None:
-    """Opens a dispute for each token of which the contract got another amount than its stored transfers say.
+    """Opens a dispute for each token whose balance grew by another amount than the contract's stored transfers sum up
+    to.
 
-    The nodes say so or, for the service token, all of its transfers. It ends where those that answer say the same.
+    The growth is reported by the nodes and, for the service token, computed from all of its transfers. The dispute ends
+    when all that answer agree with the stored transfers.
     """
     reaches = [last_checkpoint(connection, tables) for tables in (CONTRACT_TRANSFERS, TRANSFERS)]
     block = min((reach.to_block for reach in reaches if reach is not None), default=-1)
@@ -62,7 +64,7 @@ async def compare_contract_balances(
 async def _growths(pool: RpcPool, contract: str, token: str, start_block: int, to_block: int) -> dict[str, int]:
     """Returns by host how much the contract's balance grew from before `start_block` to `to_block`.
 
-    A node that has no state of these blocks, as most have not of old ones, is left out and not asked again.
+    A node without state of these blocks is left out and not queried again; most nodes lack that of old blocks.
     """
     blocks = [to_block] if start_block == 0 else [to_block, start_block - 1]
     calls: list[Call] = [

@@ -1,6 +1,6 @@
 """Decodes transfer logs into columns: bytes of an answer in, numpy and Arrow out. Pure.
 
-Strict: a row that differs from the request is a `LogsInvalid`, never a wrong row.
+Decoding is strict: a row that does not match the request raises `LogsInvalid`, and never becomes a wrong row.
 """
 
 import binascii
@@ -38,7 +38,7 @@ _PENDING_ANSWER = msgspec.json.Decoder(LogsAnswer[PendingTransferLog])
 
 
 class LogsInvalid(RpcError):
-    """A node's log rows break the form of an ERC-20 Transfer, or were not requested."""
+    """A node's log rows don't have the form of an ERC-20 Transfer, or were not requested."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Fatal(), message)
@@ -48,8 +48,8 @@ class LogsInvalid(RpcError):
 class TransferColumns:
     """Transfers of one range, ordered by (block_number, log_index), one array entry each.
 
-    Hashes, addresses and values are rows of 32, 20, 20 and 32 bytes (values big-endian). `block_timestamp` holds Unix
-    seconds where the node sent them with every row, else None.
+    Hashes, addresses and values are rows of 32, 20, 20 and 32 bytes (values big-endian). `block_timestamp` contains
+    Unix seconds if the node sent them with every row; otherwise it is None.
     """
 
     block_number: NDArray[np.int64]
@@ -64,7 +64,7 @@ class TransferColumns:
         return len(self.block_number)
 
     def sha256(self) -> str:
-        """Returns the digest of the rows, equal for two nodes with the same events, however they spell them."""
+        """Returns the digest of the rows, equal for two nodes with the same events, however they format them."""
         digest = hashlib.sha256()
         for column in (
             self.block_number,
@@ -79,7 +79,7 @@ class TransferColumns:
 
     @classmethod
     def from_arrow(cls, rows: pa.Table) -> "TransferColumns":
-        """Returns the rows of `to_arrow` again, without their times."""
+        """Converts a table of `to_arrow` back, without the times."""
         columns = {name: rows.column(name) for name in rows.column_names}
         return cls(
             block_number=numbers_of(columns["block_number"], np.dtype(np.int64)),
@@ -92,7 +92,7 @@ class TransferColumns:
         )
 
     def between(self, begin: int, end: int) -> "TransferColumns":
-        """Returns the rows in these places, without copies."""
+        """Returns the rows from `begin` to before `end`, without copies."""
         timestamps = self.block_timestamp
         return TransferColumns(
             block_number=self.block_number[begin:end],
@@ -148,9 +148,9 @@ def decode_logs(body: bytes, *, token_address: str, from_block: int, to_block: i
 
 
 def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mapping[int, str]) -> TransferColumns:
-    """Decodes as `decode_logs`, for blocks that may still leave the chain.
+    """Decodes like `decode_logs`, for blocks that may still leave the chain.
 
-    Each row must be of the block with that hash.
+    Each row must belong to the block with the hash in `block_hashes`.
     """
     rows = rows_of(body, _PENDING_ANSWER)
     if any(block_hashes.get(_number(row.blockNumber)) != row.blockHash.lower() for row in rows):
@@ -159,7 +159,7 @@ def decode_pending_logs(body: bytes, *, token_address: str, block_hashes: Mappin
 
 
 def rows_of(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list[Row]:
-    """Returns the rows of an answer to `eth_getLogs`. Raises as `decode_logs`."""
+    """Returns the rows of an answer to `eth_getLogs`. Raises what `decode_logs` raises."""
     try:
         answer = decoder.decode(body)
     except msgspec.ValidationError as error:
@@ -174,7 +174,7 @@ def rows_of(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list
 
 
 def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -> TransferColumns:
-    """Decodes the transfers in one block's receipts, equal to the answer of `eth_getLogs`. Errors as `decode_logs`."""
+    """Decodes the transfers in one block's receipts, as if from `eth_getLogs`. Raises what `decode_logs` raises."""
     rows = []
     try:
         for receipt in msgspec.convert(list(results), list[Receipt]):
@@ -196,7 +196,7 @@ def columns_of(rows: Sequence[TransferLog], *, token_address: str, from_block: i
 
 
 def columns_as_given(rows: Sequence[TransferLog], *, from_block: int, to_block: int) -> TransferColumns:
-    """Returns rows of any contracts, at least one, as columns in the order of the rows. Raises `LogsInvalid`."""
+    """Returns rows of any contracts (at least one row) as columns, in the order of the rows. Raises `LogsInvalid`."""
     if any(map(attrgetter("removed"), rows)):
         raise LogsInvalid("a removed log")
     topics = list(map(attrgetter("topics"), rows))
@@ -214,7 +214,7 @@ def columns_as_given(rows: Sequence[TransferLog], *, from_block: int, to_block: 
 
 
 def transfers_of(logs: LogColumns, *, from_block: int, to_block: int) -> TransferColumns:
-    """Returns the transfers in logs, at least one, in their order. Raises `LogsInvalid`."""
+    """Returns the transfers in logs (at least one), in their order. Raises `LogsInvalid`."""
     if logs.block_number.min() < from_block or logs.block_number.max() > to_block:
         raise LogsInvalid(f"a log outside of blocks {from_block} to {to_block}")
     if logs.log_index.max() > np.iinfo(np.int32).max:
@@ -288,7 +288,7 @@ def _words(texts: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def _numbers(texts: list[str]) -> NDArray[np.int64]:
-    # A body holds few distinct block numbers, times and indexes, so that each is parsed, strictly, once.
+    # A body contains few distinct block numbers, times and indexes, so each is parsed (strictly) only once.
     known = {text: _number(text) for text in set(texts)}
     try:
         return np.fromiter(map(known.__getitem__, texts), dtype=np.int64, count=len(texts))

@@ -1,4 +1,4 @@
-"""Ingests one slice of a kind of event from a pool into the warehouse. Runs without Dagster.
+"""Ingests one slice of a kind of event from a pool of nodes into the warehouse. Runs without Dagster.
 
 It reads several ranges at once, ahead of the one that is being written, and commits them in order, each with its
 checkpoint. After a kill at any point, the next slice continues from the last committed range.
@@ -39,20 +39,21 @@ from warehouse.token.transfers import (
 )
 
 WINDOW: Final = 6
-"""Ranges in flight."""
+"""The number of ranges in flight."""
 
 _BUFFERED_LOGS: Final = 12 * TARGET_LOGS
-"""Limit of rows that wait for the range before them."""
+"""The most rows that wait for an earlier range."""
 
 _APPENDED_LOGS: Final = 4 * TARGET_LOGS
-"""Rows that are appended at once, unless a commit is due before: each statement costs as much as 3,000 rows in it."""
+"""The number of rows to append at once, unless a commit is due earlier: a statement costs as much as 3,000 rows in it.
+"""
 
 _COMMIT_WITHIN_S: Final = 2.0
 _COMMIT_AFTER_S: Final = 0.25
 _FAST_LOGS_PER_S: Final = 50_000
-"""Rows wait a quarter of a second for their commit; where they come so fast that writing them twice would tell, two.
-What a kill finds uncommitted is read again. A first commit of few rows is dear: the checkpoint then shifts all that
-follow it into full row groups."""
+"""Rows wait a quarter of a second for their commit, or two seconds if they arrive so fast that writing them twice would
+matter. Rows that a kill leaves uncommitted are read again. A first commit of few rows is expensive: the checkpoint then
+shifts all later ones into full row groups."""
 
 _TICK_S: Final = 0.5
 
@@ -62,7 +63,7 @@ class IngestReport:
     """The outcome of one slice.
 
     Blocks from `from_block` to `to_block` are newly stored (`to_block` < `from_block`: no blocks); `complete` means
-    that history is stored up to `finalized_block`, `percent` how much of it. Times are UTC Unix seconds.
+    that history is stored up to `finalized_block`, and `percent` is the share stored. Times are UTC Unix seconds.
     """
 
     from_block: int
@@ -94,10 +95,10 @@ async def ingest(
     up_to: int | None = None,
     progress: Listener = lambda _: None,
 ) -> IngestReport:
-    """Reads on from the last checkpoint for at most `budget_s` seconds, and no further than block `up_to`; call again
-    while not `complete`.
+    """Continues from the last checkpoint for at most `budget_s` seconds, and no further than block `up_to`. Call it
+    again while not `complete`.
 
-    The connection is used from one thread at a time, and not by the caller until this returns. Raises
+    The connection is used from one thread at a time, and must not be used by the caller until this returns. Raises
     `OperatorProblem`: `FinalizedMismatch`, `FinalityUnknown`, `ChainMismatch`, `RpcUnavailable`, `ChainDataInvalid`.
     Everything read before the error is committed.
     """
@@ -141,7 +142,7 @@ async def ingest(
             with failures_named(events):
                 await backfill.run(deadline_s=started_s + budget_s)
                 tip = TipChange(0, -1, [], [], 0)
-                # Finality behind what is held is a lagging node's: its tip would hold again what is final already.
+                # A finality below the stored blocks comes from a lagging node, whose tip would contain final blocks.
                 if events.tables.tip_rows is not None and backfill.written_to == head.finalized.number:
                     in_writer = asyncio.get_running_loop().run_in_executor
                     known = await in_writer(writer, tip_blocks, connection, events.tables)
@@ -171,7 +172,7 @@ async def ingest(
 
 @contextmanager
 def failures_named(events: FinalEvents) -> Iterator[None]:
-    """Turns what no node can be asked any more into an operator's problem."""
+    """Turns failures that no other node can help with into an `OperatorProblem`."""
     try:
         yield
     except LogsInvalid as error:
@@ -184,7 +185,7 @@ def failures_named(events: FinalEvents) -> Iterator[None]:
 
 
 class RangeSink(Protocol):
-    """Takes contiguous ranges in order. What was appended counts once it is committed."""
+    """Accepts contiguous ranges in order. Appended ranges are stored only once they are committed."""
 
     def append(self, ranges: Sequence[RangeRead]) -> None: ...
 
@@ -195,7 +196,7 @@ class RangeSink(Protocol):
 
 @dataclass(frozen=True)
 class _Appended:
-    """The parts of a range that are still needed once its rows are in the open transaction."""
+    """The facts about a range that are still needed once its rows are in the open transaction."""
 
     to_block: int
     log_count: int
@@ -203,8 +204,8 @@ class _Appended:
 
 
 class Backfill:
-    """Reads [first_block, last_block] into a sink: ranges that are being read, that wait for one before them, that are
-    ready, that are written. `start_block` is where the whole history begins, for progress."""
+    """Reads [first_block, last_block] into a sink. A range is first being read, then waits for earlier ones, then is
+    ready, then written. `start_block` is the first block of the whole history, for progress."""
 
     def __init__(
         self,
@@ -259,7 +260,7 @@ class Backfill:
         )
 
     async def run(self, *, deadline_s: float) -> None:
-        """Reads and writes until everything is stored or time is up, but writes at least one range."""
+        """Reads and writes until everything is stored or the time is up, but writes at least one range."""
         try:
             while not self.complete and (time.monotonic() < deadline_s or not self._has_written):
                 self._launch()
@@ -305,7 +306,7 @@ class Backfill:
         self._waiting[part.from_block] = part
 
     def _write_ready(self, *, last: bool = False) -> None:
-        """Passes the ranges that follow the written ones to the writer, which commits with the `last` ones."""
+        """Passes the next contiguous ranges to the writer; with `last` it also commits them."""
         while self._cursor in self._waiting:
             self._ready.append(self._waiting.pop(self._cursor))
             self._cursor = self._ready[-1].to_block + 1
@@ -326,7 +327,7 @@ class Backfill:
                 await in_writer(self._sink.commit)
                 self._count_committed()
         except BaseException:
-            self._waiting.clear()  # what follows an unwritten range must not be written
+            self._waiting.clear()  # ranges after an unwritten one must not be written
             self._ready.clear()
             self._appended.clear()
             await in_writer(self._sink.rollback)
@@ -347,7 +348,7 @@ class Backfill:
         self._appended.clear()
 
     async def _settle(self) -> None:
-        """Cancels running reads and commits the ranges that were read in order, so that none of them is lost."""
+        """Cancels running reads, and commits the contiguous ranges that were read, so that none of them is lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -366,7 +367,8 @@ def _rows(ranges: Iterable[RangeRead]) -> int:
 def _record_disputes(
     connection: Connection, tables: EventTables, before: Sequence[Dispute], source: EventSource, now: datetime
 ) -> None:
-    """Stores what the slice found, and settles disputes whose whole range two nodes have now given alike."""
+    """Stores the disagreements that the slice found, and settles disputes whose complete range two nodes have now
+    delivered alike."""
     for settled_by in (None, "receipts", "nodes_agree"):
         found = [disagreement for disagreement, by in source.found if by == settled_by]
         record_disputes(connection, found, now, settled_by=settled_by, tables=tables)

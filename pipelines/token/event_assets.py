@@ -47,7 +47,7 @@ _ROWS = {
     ),
     "raw_chain__pool_reserves": (
         "Reserves of the token's pool by its Sync or Swap events, at or below finality: prices before the first "
-        "observed one follow from them, and behind it they are not read."
+        "observed one are computed from them; later ones are not read."
     ),
     "raw_chain__pool_ranges": (
         "The checkpoints of the pool's events: contiguous block ranges, each committed with its rows."
@@ -56,7 +56,7 @@ _ROWS = {
 
 
 def _specs(tables: EventTables) -> list[dg.AssetSpec]:
-    # The token's ranges come first: with them the warehouse is marked as being of this chain.
+    # The token's ranges come first: reading them stamps the warehouse with this chain.
     return [
         table_spec(name, GROUP, _ROWS[name], deps=[evm_chain, "raw_chain__ranges"], kinds=("evm",))
         for name in tables.names
@@ -88,7 +88,7 @@ def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mater
         table_spec(
             "raw_chain__pool",
             GROUP,
-            "The token's pool by its contract: which tokens it holds, and what their prices follow from.",
+            "The token's pool as its contract describes it: its tokens, and the terms that its price depends on.",
             deps=[evm_chain, "raw_chain__ranges"],
             kinds=("evm",),
         ),
@@ -96,7 +96,7 @@ def ingest_attestations(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mater
     pool=POOL,
 )
 def ingest_pool_reserves(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Reads on until the token's first observed price. Off without a pool."""
+    """Reads from the last checkpoint up to the token's first observed price. Off without a pool."""
     settings = runtime.settings
     pool, token, off = settings.pool_address, settings.token_address, _not_set("SVC_POOL_ADDRESS")
     events_of = None
@@ -104,7 +104,7 @@ def ingest_pool_reserves(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Mate
         with runtime.warehouse.connect() as connection:
             kind = asyncio.run(_read_pool(connection, runtime, pool, token))
             if kind is None:
-                off = "no price follows from this pool: raw_chain__pool has the reason"
+                off = "this pool gives no price: raw_chain__pool has the reason"
             elif not needs_pool_events(connection, token):
                 off = "read up to the first observed price"
             else:
@@ -176,7 +176,7 @@ async def _compare_balances(connection: Connection, runtime: Runtime, contract: 
 
 
 async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token: str) -> PoolKind | None:
-    """Reads the terms of the pool where they are not known yet, and returns its kind, or None if no price follows."""
+    """Reads the terms of the pool unless they are recorded, and returns its kind, or None if it gives no price."""
     kind = recorded_kind(connection, pool, token)
     if kind is not None:
         return kind
@@ -187,7 +187,7 @@ async def _read_pool(connection: Connection, runtime: Runtime, pool: str, token:
 
 
 async def pool_terms(rpc: RpcPool, settings: Settings, pool: str, token: str) -> PoolTerms | Refusal:
-    """Asks the pool and both of its tokens what its prices follow from."""
+    """Queries the pool and both of its tokens for the terms that its price depends on."""
     answers = await rpc.batch([_call(pool, data) for data in PROBES])
     known = read_pool(dict(zip(PROBES, answers, strict=True)), token)
     if isinstance(known, Refusal):

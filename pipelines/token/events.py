@@ -28,15 +28,14 @@ class Columns(Protocol):
     def __len__(self) -> int: ...
 
     def sha256(self) -> str:
-        """Returns the digest of the rows, equal for two nodes that hold the same events."""
+        """Returns the digest of the rows, which is equal for two nodes with the same events."""
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
         """Returns the rows in the form of their table."""
 
 
 class FinalEvents(Protocol):
-    """One kind of event, as it is read below finality. `what` and `cure` are for an operator whose nodes give unusable
-    rows.
+    """One kind of event, as read below finality. `what` and `cure` are for an operator whose nodes give unusable rows.
 
     Decoding raises `RpcError` for an error answer or a garbled one, `LogsInvalid` for rows that were not requested.
     """
@@ -49,8 +48,8 @@ class FinalEvents(Protocol):
 
     @property
     def always_confirmed(self) -> bool:
-        """Returns whether a second node confirms every range, and not a share of them: what no list of balances proves,
-        nothing else would find."""
+        """Returns True if a second node confirms every range, not only a share of them. That is needed for events that
+        no list of balances proves: nothing else would find their errors."""
 
     def requests(self, first: int, last: int) -> Sequence[Params]:
         """Returns filters for the events in [first, last]; the union of their answers is read."""
@@ -62,22 +61,22 @@ class FinalEvents(Protocol):
         """Decodes the events among the receipts of one block."""
 
     def admitted(self, logs_bloom: bytes) -> bool:
-        """Returns whether a block with this bloom may hold such events; False is certain."""
+        """Returns True if a block with this bloom may contain such events; False is certain."""
 
 
 class Events(FinalEvents, Protocol):
-    """One kind of event that the warehouse has tables for, which are read above finality too where there is a tip."""
+    """One kind of event for which the warehouse has tables. If these include a tip, it is also read above finality."""
 
     @property
     def tables(self) -> EventTables: ...
 
     def decode_pending(self, bodies: Sequence[bytes], block_hashes: Mapping[int, str]) -> Columns:
-        """Decodes the answers to `requests`, each row of which must be of the block with that hash."""
+        """Decodes the answers to `requests`. Each row must belong to the block with the hash in `block_hashes`."""
 
 
 @dataclass(frozen=True)
 class TokenTransfers:
-    """Transfer events of the service token: the long history, decoded straight into columns."""
+    """Transfer events of the service token. Their history is long, so they are decoded directly into columns."""
 
     token_address: str
     tables: EventTables = TRANSFERS

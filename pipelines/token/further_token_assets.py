@@ -1,4 +1,4 @@
-"""Further tokens as an asset: those of the tokens file, which ride on the partitions of the workers."""
+"""Further tokens as an asset: those of the tokens file, which are ingested with the partitions of the workers."""
 
 import asyncio
 
@@ -17,13 +17,13 @@ from pipelines.token.partition_following import follow_further_tokens
     kinds={"parquet"},
     owners=OWNERS,
     pool=POOL,
-    op_tags={"dagster/priority": "1"},  # before the step that publishes, which does not follow from it
+    op_tags={"dagster/priority": "1"},  # before the publishing step, which does not depend on it
     description="Holder lists of the tokens of SVC_TOKENS_FILE, each with its own proof, at the end of the last "
-    "partition that the workers have stored. A token that is broken stops no other.\n\n"
+    "partition that the workers have stored. A broken token does not stop the others.\n\n"
     "Grain: one list per token and block.",
 )
 def further_tokens(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Takes over what the workers have stored, and takes and proves the lists that follow from it."""
+    """Imports the partitions that the workers have stored, and takes and proves the resulting lists."""
     published = asyncio.run(_follow(runtime))
     by_state = {state.value: sum(token.state is state for token in published) for state in TokenState}
     broken = {token.address: token.reason or "" for token in published if token.state is TokenState.BROKEN}

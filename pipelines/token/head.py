@@ -1,4 +1,4 @@
-"""Reads the head of the chain and its final block, and verifies that it still is the chain that the warehouse holds."""
+"""Reads the head of the chain and its final block, and verifies that it is still the chain in the warehouse."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ from warehouse.token.transfers import Checkpoint
 log = logging.getLogger(__name__)
 
 _BEHIND_S: Final = 600
-"""A node whose newest block is this much older than another's is behind: nobody waits for its finality."""
+"""A node whose newest block is this much older than another node's is behind: its finality is ignored."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ChainHead:
 
 @dataclass(frozen=True)
 class NodeView:
-    """One node's head; `finalized` is None where it has no such tag."""
+    """One node's head; `finalized` is None if it does not support that tag."""
 
     genesis: BlockHeader
     head: BlockHeader
@@ -38,7 +38,7 @@ class NodeView:
 
 
 async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[Endpoint] = ()) -> ChainHead:
-    """Asks every node once, except those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
+    """Queries every node once, except those to `avoid`. Raises `FinalityUnknown`, `RpcUnavailable`, `ChainMismatch`."""
     answers = await pool.each(_view, enough=lambda _: True, avoid=avoid)
     views = [view for view in answers.values() if isinstance(view, NodeView)]
     if not views:
@@ -70,7 +70,7 @@ def plausible(views: Sequence[NodeView]) -> list[NodeView]:
 
 
 def agreed_finality(views: Sequence[NodeView]) -> BlockHeader | None:
-    """Returns the lowest finalized block among plausible nodes that know one, or None."""
+    """Returns the lowest finalized block among plausible nodes that have one, or None."""
     known = [
         view.finalized
         for view in plausible(views)
@@ -80,7 +80,7 @@ def agreed_finality(views: Sequence[NodeView]) -> BlockHeader | None:
 
 
 async def header_of(pool: RpcPool, number: int) -> BlockHeader:
-    """Reads a block's header from any node that has it. Raises as `RpcPool.attempt`."""
+    """Reads a block's header from any node that has it. Raises what `RpcPool.attempt` raises."""
 
     async def ask(endpoint: Endpoint) -> BlockHeader:
         return (await headers_at(endpoint, [number]))[0]
@@ -89,7 +89,7 @@ async def header_of(pool: RpcPool, number: int) -> BlockHeader:
 
 
 async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHeader]:
-    """Reads headers by number from one node. Raises `RpcError` (transient) where it lacks one of them."""
+    """Reads headers by number from one node. Raises `RpcError` (transient) if it lacks one of them."""
     results = await endpoint.batch([("eth_getBlockByNumber", [hex(number), False]) for number in numbers])
     headers = []
     for number, result in zip(numbers, results, strict=True):
@@ -103,10 +103,10 @@ async def headers_at(endpoint: Endpoint, numbers: Sequence[int]) -> list[BlockHe
 
 
 async def confirm_checkpoint(pool: RpcPool, checkpoint: Checkpoint) -> frozenset[Endpoint]:
-    """Compares the newest stored block with the chain. Returns the nodes that contradict it, to be avoided.
+    """Compares the newest stored block with the chain. Returns the nodes that contradict it, which should be avoided.
 
-    A node that lacks the block is behind and has no vote. Raises `FinalizedMismatch` where every node that has the
-    block contradicts: final blocks are never rewritten.
+    A node that lacks the block is behind and has no vote. Raises `FinalizedMismatch` if every node that has the block
+    contradicts: final blocks are never rewritten.
     """
 
     async def ask(endpoint: Endpoint) -> BlockHeader | None:
@@ -144,11 +144,11 @@ async def _view(node: Endpoint) -> NodeView:
 
 
 def _raise_first(pool: RpcPool, failures: Sequence[NodeView | BaseException]) -> None:
-    _ = pool.live  # raises ChainMismatch where that is why
+    _ = pool.live  # raises ChainMismatch if that is the cause
     for failure in failures:
         if isinstance(failure, RpcUnavailable):
             raise failure
     raise RpcUnavailable(
-        f"No RPC node says where its chain stands ({'; '.join(map(str, failures)) or 'no URL'}).",
+        f"No RPC node reports its chain's head ({'; '.join(map(str, failures)) or 'no URL'}).",
         cure="Check that the addresses in SVC_RPC_URLS answer eth_getBlockByNumber.",
     )

@@ -1,4 +1,4 @@
-"""The history of the holders as assets: the files that answer any block, the series, and the edges of the map."""
+"""The history of the holders as assets: the files for look-ups at any block, the series, and the edges of the map."""
 
 import dagster as dg
 
@@ -12,7 +12,7 @@ GROUP = "holders"
 
 @table_asset(
     GROUP,
-    "The history of balances: which address held what at which block, in files that only grow at their end.",
+    "The history of balances, the balance of any address at any block, in files to which only new blocks are added.",
     deps=["raw_chain__transfers", "out_holders__lists"],
 )
 def out_holders__history(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
@@ -29,7 +29,8 @@ def out_holders__history(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
 def out_holders__daily(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> dg.MaterializeResult[None]:
-    """Adds prices to days and hours, the pool's before the first observed; extending the history counts the rest."""
+    """Adds prices to days and hours, from the pool before the first observed one. The rest of the columns is computed
+    when the history is extended."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         if settings.token_address:
@@ -43,7 +44,7 @@ def out_holders__daily(
 
 @table_asset(GROUP, "The holders by hour for 90 days: the same without concentration.", deps=["out_holders__daily"])
 def out_holders__hourly(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Shows the hours, which are counted with the days."""
+    """Shows the hours, which are computed together with the days."""
     with runtime.warehouse.connect() as connection:
         return dg.MaterializeResult(metadata=row_count(connection, "out_holders__hourly"))
 
@@ -54,6 +55,6 @@ def out_holders__hourly(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
     deps=["out_holders__lists"],
 )
 def out_holders__edges(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Shows the edges, which are summed when a list is taken."""
+    """Shows the edges, which are computed when a list is taken."""
     with runtime.warehouse.connect() as connection:
         return dg.MaterializeResult(metadata=row_count(connection, "out_holders__edges"))

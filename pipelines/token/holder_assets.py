@@ -30,7 +30,7 @@ GROUP = "holders"
 class ListConfig(dg.Config):
     """Options of a list.
 
-    `snapshot`: persist it as a snapshot on demand, beside the hourly and daily ones that fall due.
+    `snapshot`: persist it as a snapshot on demand, in addition to the hourly and daily ones.
     """
 
     snapshot: bool = False
@@ -43,7 +43,7 @@ class ListConfig(dg.Config):
     deps=["raw_chain__transfers"],
 )
 def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Folds the transfers above the last fold into the balances."""
+    """Folds the transfers after the last fold into the balances."""
     with runtime.warehouse.connect() as connection:
         folded = fold_balances(connection)
         metadata = row_count(connection, "core_holders__balances")
@@ -58,12 +58,12 @@ def core_holders__balances(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
 
 @table_asset(
     GROUP,
-    "Holder counts as a Blockscout instance gives them, failed answers with their reason. Off without "
+    "Holder counts from a Blockscout instance, including failed answers with their reason. Off without "
     "SVC_BLOCKSCOUT_URL.",
     kinds=("rest",),
 )
 def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Asks Blockscout, where one is configured; its failure is a row, not an error."""
+    """Queries Blockscout if it is configured; its failure is a row, not an error."""
     settings = runtime.settings
     if not settings.blockscout_url or not settings.token_address:
         return dg.MaterializeResult(metadata={"off": "SVC_BLOCKSCOUT_URL is not set"})
@@ -84,7 +84,7 @@ def raw_blockscout__holder_counts(runtime: dg.ResourceParam[Runtime]) -> dg.Mate
 
 @table_asset(
     GROUP,
-    "The latest holder count of each other source, to be set beside ours.",
+    "The latest holder count of each other source, for comparison with ours.",
     deps=["raw_blockscout__holder_counts"],
 )
 def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
@@ -101,7 +101,7 @@ def out_holders__sources(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRe
     deps=["raw_chain__transfers", "core_holders__balances"],
 )
 def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Records how far balances reach towards the finalized block."""
+    """Records the token, and how far balances are folded towards the finalized block."""
     settings = runtime.settings
     with runtime.warehouse.connect() as connection:
         head = read_head(connection)
@@ -124,7 +124,7 @@ def out_holders__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 @table_asset(
     GROUP,
     "Holder lists: every holder at one finalized block, as Parquet and CSV, with the proof that its sum is "
-    "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or asked for.",
+    "minted - burned = totalSupply() there. Persisted as a snapshot when one is due or requested.",
     deps=["core_holders__balances", "out_holders__status"],
     kinds=("parquet",),
 )
@@ -169,11 +169,11 @@ def out_chain__disputes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 @dg.asset_check(
     asset=dg.AssetKey(["document", "api", "token", "holders"]),
     pool=POOL,
-    description="Nothing contradicts the newest list: its sum is what the chain says, and the nodes agree. A token "
-    "that breaks the rule is flagged. A list without enough answers for a proof passes: its verdict says so.",
+    description="Nothing contradicts the newest list: its sum is the chain's, and the nodes agree. A token that breaks "
+    "the rule is flagged. A list without enough answers for a proof passes, with the verdict unproven.",
 )
 def proof(runtime: dg.ResourceParam[Runtime]) -> dg.AssetCheckResult:
-    """Blocks nothing: a list is published with its verdict."""
+    """Never blocks publishing: a list is published with its verdict."""
     with runtime.warehouse.connect() as connection:
         state = read_state(connection)
         newest = recorded_list(connection, state.block) if state else None
@@ -197,7 +197,7 @@ async def _ask_blockscout(base_url: str, token_address: str) -> tuple[HolderCoun
 
 async def _read_token(runtime: Runtime, address: str) -> Token:
     eth_account()  # before web3 imports it, which would take twice as long and raise the recursion limit
-    from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
+    from pipelines.token.token_calls import read_token  # importing web3 takes a second, and a token is read only once
 
     async with runtime.rpc_pool() as pool:
         return await read_token(pool, address)

@@ -1,4 +1,5 @@
-"""Takes a holder list: asks the contract, judges, writes the files, proves the storage, records."""
+"""Takes a holder list: queries the contract, judges the answers, writes the files, proves the storage, and records the
+list."""
 
 import asyncio
 import gzip
@@ -54,14 +55,14 @@ from warehouse.token.zero_address import KnownBalance, ZeroAddress
 KINDS_OF_LARGEST = 1000
 
 MOST_COMPARED = 100_000
-"""Balances that are compared with other nodes for one list: a hundred calls at each."""
+"""The most balances to compare with other nodes for one list: a hundred calls per node."""
 PROVEN_AT_ONCE = 50_000
-"""Holders of a list whose storage is proven whenever it is taken: one second of work. A longer one waits until it is
-persisted as a snapshot."""
+"""The most holders of a list whose storage is proven each time it is taken: one second of work. The storage of a longer
+list is proven only when it is persisted as a snapshot."""
 
 
 OTHERS_COMPARED = 2_000
-"""Of these, balances that did not change since all were compared."""
+"""The most balances among `MOST_COMPARED` that did not change since all were compared."""
 
 BLOCKS_WITH_RECEIPTS = 3
 
@@ -71,8 +72,8 @@ async def prove_balances(
 ) -> tuple[Proof, int]:
     """Returns the proof of the folded balances, and the zero address's balance in the contract (smallest units).
 
-    Asks every node by itself, and records what they dispute. The sample follows from a random value that is published
-    with the proof, so that no node can know what it will be asked.
+    Queries every node separately, and records their disputes. The sample is drawn by a random value that is published
+    with the proof, so that no node can predict the queries.
     """
     now, seed = now or datetime.now(UTC), secrets.token_hex(32)
     hosts = [endpoint.host for endpoint in rpc.endpoints] if isinstance(rpc, RpcPool) else [ONLY_NODE]
@@ -111,7 +112,7 @@ async def prove_balances(
     try:
         survey = await survey_nodes(rpc, questions)
     finally:
-        folded = await summing  # whatever the nodes say, nobody else uses the connection until then
+        folded = await summing  # even if the survey fails: nobody else may use the connection until then
     ended = settled_facts(disputes, survey.disagreements, survey.agreed, hosts)
     record_disputes(connection, survey.disagreements, now)
     settle_disputes(connection, ended, "nodes_agree", now)
@@ -157,10 +158,9 @@ async def take_list(
 ) -> HolderList | None:
     """Takes, proves and records the list at the block of the last fold. Returns None before the first fold.
 
-    With a `snapshot_reason` it is persisted, as the very first list always is. A recorded list is only promoted: the
-    same block twice is one list. A node that does not answer leaves the list `unproven`; without any transfer and
-    without a contract at the address that is for the reason `no_contract`. The history of balances is
-    extended to that block before.
+    With a `snapshot_reason` it is persisted as a snapshot; the very first list always is. If the block has a list
+    already, that one is only promoted. If no node answers, the list is `unproven`; if there are no transfers and no
+    contract at the address, the reason is `no_contract`. Before that, the history of balances is extended to the block.
     """
     state = read_state(connection)
     if state is None:
@@ -196,7 +196,7 @@ async def take_list(
 
 
 async def _prove_storage(rpc: Rpc, data_dir: Path, token_address: str, files: ListFiles, proof: Proof) -> StorageProof:
-    """Proves the rows of the list file as it is published, and writes the proof beside it."""
+    """Proves the rows of the list file as published, and writes the proof next to it."""
     with gzip.open(files.csv) as lines:
         published = read_list(lines, max_rows=files.named.rows)
     storage, multiproof = await prove_storage(

@@ -7,13 +7,13 @@ from contracts.token.proof import Missing
 from pipelines.clients.rpc_state import Rpc, ask
 
 _DELEGATION = "0xef0100"
-"""Prefix of EIP-7702: the code of a wallet that delegates to a contract."""
+"""The prefix of EIP-7702 code, which a wallet has that delegates to a contract."""
 
 
 async def read_kinds(rpc: Rpc, addresses: Sequence[str], block: int) -> dict[str, HolderKind]:
-    """Reads the kinds at `block`, or at the newest block where no state is that old.
+    """Reads the kinds at `block`, or at the newest block if no node has state that old.
 
-    Leaves out unanswered addresses.
+    Leaves out addresses without an answer.
     """
     if not addresses:
         return {}

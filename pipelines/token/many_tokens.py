@@ -1,6 +1,6 @@
-"""Reads the transfers of several tokens with one request, as one more kind of event for the engine. Pure.
+"""Reads the transfers of several tokens with one request, as another kind of event for the engine. Pure.
 
-A token whose events can't be read is set apart with the reason, and the others are read.
+A token whose events can't be read is marked as broken with the reason, and the others are read.
 """
 
 import binascii
@@ -66,7 +66,7 @@ _CONTENTS = msgspec.json.Decoder(_Contents)
 
 @dataclass(frozen=True, eq=False)
 class ColumnsOfTokens:
-    """Transfers of one range, of one token after the other; how many each has, and why tokens are `broken`."""
+    """Transfers of one range, token by token. `rows` is the number per token, `broken` the reasons of broken ones."""
 
     columns: TransferColumns
     rows: dict[str, int]
@@ -84,12 +84,12 @@ class ColumnsOfTokens:
         return len(self.columns)
 
     def sha256(self) -> str:
-        """Returns the digest of all rows and of what is broken, equal for two nodes with the same events."""
+        """Returns the digest of all rows and broken tokens, which is equal for two nodes with the same events."""
         known = [self.columns.sha256(), self.rows, self.broken]
         return hashlib.sha256(msgspec.json.encode(known, order="deterministic")).hexdigest()
 
     def to_arrow(self, block_time_s: NDArray[np.int64], *, exact: bool) -> pa.Table:
-        """Returns the rows as `TransferColumns` gives them, with their token."""
+        """Returns the rows in the form of `TransferColumns`, with their token."""
         tokens = [repeated(address.encode(), rows) for address, rows in self.rows.items()]
         table = self.columns.to_arrow(block_time_s, exact=exact)
         table = table.append_column(TOKEN, pa.concat_arrays(tokens) if tokens else repeated(b"", 0))
@@ -97,12 +97,12 @@ class ColumnsOfTokens:
 
 
 def broken_in(rows: pa.Table) -> dict[str, str]:
-    """Returns the tokens that are broken in a range, with the reason, from the table of its rows."""
+    """Returns the tokens that are broken in a range, with the reasons, from the table of its rows."""
     return _CONTENTS.decode(rows.schema.metadata[CONTENTS]).broken
 
 
 def places_of(rows: pa.Table) -> dict[str, tuple[int, int]]:
-    """Returns the places of each token's rows in the table of a range: the first, and the one behind the last."""
+    """Returns the places of each token's rows in the table of a range: the first, and the one after the last."""
     places, begin = {}, 0
     for address, count in _CONTENTS.decode(rows.schema.metadata[CONTENTS]).rows.items():
         places[address] = (begin, begin + count)
@@ -112,7 +112,7 @@ def places_of(rows: pa.Table) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True)
 class TransfersOfTokens:
-    """Transfer events of several tokens, each from its first block on."""
+    """The transfer events of several tokens, each from its first block on."""
 
     read: tuple[ReadToken, ...]
     what: str = "Transfer rows"
@@ -159,7 +159,7 @@ class TransfersOfTokens:
         return any(bloom_may_hold(logs_bloom, address, TRANSFER_TOPIC) for address in self.addresses)
 
     def _owners(self, emitters: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Returns the place of each row's token, by the contract of each, 20 bytes. Raises `LogsInvalid`."""
+        """Returns the place of each row's token, from the contract (20 bytes) that emitted it. Raises `LogsInvalid`."""
         known = _bytes_of(self.addresses).view(_ADDRESS).ravel()
         wanted = np.ascontiguousarray(emitters).view(_ADDRESS).ravel()
         sorting = np.argsort(known)
@@ -169,9 +169,9 @@ class TransfersOfTokens:
         return owners
 
     def _together(self, owners: NDArray[np.int64], columns: TransferColumns) -> ColumnsOfTokens:
-        """Returns sound rows of all tokens: what is done once for all of them costs no more than for one.
+        """Returns sound rows of all tokens, processed together, which costs no more than for one token.
 
-        Raises `LogsInvalid` where a row is there twice.
+        Raises `LogsInvalid` if a row occurs twice.
         """
         order = np.lexsort((columns.log_index, columns.block_number, owners))
         begins = np.array([token.first_block for token in self.read])
@@ -184,7 +184,7 @@ class TransfersOfTokens:
         return ColumnsOfTokens(columns, dict(zip(self.addresses, counts, strict=True)), {})
 
     def _apart(self, rows: Iterable[TransferLog], broken: Mapping[str, str], first: int, last: int) -> ColumnsOfTokens:
-        """Returns the rows of each token that are sound by themselves, and why those of others are not."""
+        """Judges each token separately: returns the rows of sound tokens, and the reasons why the others are broken."""
         by_token: dict[str, list[TransferLog]] = {address: [] for address in self.addresses}
         for row in rows:
             of_token = by_token.get(row.address.lower())
@@ -206,7 +206,7 @@ class TransfersOfTokens:
 
 
 def _bytes_of(addresses: Iterable[str]) -> NDArray[np.uint8]:
-    """Returns the bytes of addresses, 20 a row. Raises `LogsInvalid`."""
+    """Returns the bytes of addresses, 20 per row. Raises `LogsInvalid`."""
     texts = [address[2:] for address in addresses]
     if any(len(text) != 40 for text in texts):
         raise LogsInvalid("an address of another length")
@@ -217,7 +217,7 @@ def _bytes_of(addresses: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def _readable(rows: Iterable[msgspec.Raw]) -> tuple[list[TransferLog], dict[str, str]]:
-    """Returns the rows that have the form of a transfer, and the tokens of those that don't, with the reason."""
+    """Returns the rows that have the form of a transfer, and the tokens of those that don't, with the reasons."""
     readable: list[TransferLog] = []
     broken: dict[str, str] = {}
     for row in rows:

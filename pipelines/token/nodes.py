@@ -1,4 +1,4 @@
-"""Asks every node about a holder list, so that nodes that did not deliver its rows can contradict those that did.
+"""Queries every node about a holder list, so that nodes that did not deliver its rows can contradict those that did.
 
 `contracts/token/nodes.py` compares the answers; `pipelines/token/rereading.py` reads ranges again.
 """
@@ -30,14 +30,14 @@ from pipelines.token.receipts import reproduced_receipts
 from pipelines.token.source import rows_by_block, table_of
 
 ONLY_NODE: Final = "node"
-"""Host of a single node that is not of a pool."""
+"""The host name of a single node outside a pool."""
 
 _MOST_LOCATED: Final = 8
-"""Different balances that are located in one comparison; more would say no more."""
+"""The most differing balances to locate in one comparison; more would add no information."""
 
 _ONE_BY_ONE: Final = 16
 _MOST_ONE_BY_ONE: Final = 300
-"""Balances that are compared with single calls, at nodes that don't run the call about many."""
+"""The most balances to compare by single calls, for nodes that don't support the bulk call."""
 
 _UINT256: Final = 1 << 256
 
@@ -49,7 +49,7 @@ Balance = tuple[str, int]
 
 @dataclass(frozen=True)
 class OwnBlock:
-    """Our rows of one block, as `rows_by_block` gives them, the range that they were read in, and who delivered it."""
+    """Our rows of one block, in the form of `rows_by_block`, the range in which they were read, and its node's host."""
 
     number: int
     rows: Sequence[Mapping[str, Any]]
@@ -59,11 +59,11 @@ class OwnBlock:
 
 @dataclass(frozen=True)
 class ListQuestions:
-    """The questions to nodes about the list of one block.
+    """The queries to nodes about the list of one block.
 
-    `sample` and `compared` map addresses to our balances in smallest units: the first is asked of every node, the
-    second of nodes that did not deliver all rows. `delivered` are the hosts that delivered rows; `transfers` are our
-    rows of the blocks whose receipts are checked.
+    `sample` and `compared` map addresses to our balances in smallest units: every node is queried about the first, and
+    nodes that did not deliver all rows about the second. `delivered` are the hosts that delivered rows; `transfers` are
+    our rows of the blocks whose receipts are checked.
     """
 
     token: str
@@ -77,9 +77,9 @@ class ListQuestions:
 
 @dataclass(frozen=True)
 class Survey:
-    """The answers of nodes. `answers` are those of the node that the proof is judged by.
+    """The answers of nodes. `answers` are those of the node by which the proof is judged.
 
-    `agreed` has, for each fact that at least one node confirmed as we hold it, the hosts that did.
+    `agreed` has, for each fact on which at least one node agrees with us, the hosts that do.
     """
 
     answers: ContractAnswers
@@ -91,7 +91,7 @@ class Survey:
 
 
 async def survey_nodes(rpc: Rpc, questions: ListQuestions) -> Survey:
-    """Asks every node of a pool by itself, or the one node. A node without an answer is a value, never an error."""
+    """Queries every node of a pool separately, or the only node. A missing answer is a value, never an error."""
     nodes = {endpoint.host: endpoint for endpoint in rpc.endpoints} if isinstance(rpc, RpcPool) else {}
     if not isinstance(rpc, RpcPool) or len(nodes) < 2:
         host = next(iter(nodes), ONLY_NODE)
@@ -125,7 +125,7 @@ async def _answers(rpc: Rpc, questions: ListQuestions, balances: Mapping[str, in
 
 
 async def _of_each(pool: RpcPool, questions: ListQuestions, balances: Mapping[str, int]) -> dict[str, ContractAnswers]:
-    """Returns the answers of each node that gave some, by its host."""
+    """Returns the answers of each node that gave any, by host."""
 
     async def work(endpoint: Endpoint) -> ContractAnswers:
         answers = await _answers(endpoint, questions, balances)
@@ -148,14 +148,14 @@ def _joined(by_host: Mapping[str, ContractAnswers], more: Mapping[str, ContractA
 
 
 def _is_usable(answers: ContractAnswers, questions: ListQuestions) -> bool:
-    """Returns whether a node knows the list's block under our hash: else its state is another chain's, or a guess."""
+    """Returns True if a node has the list's block with our hash; else its state is another chain's, or a guess."""
     return answers.block_hash == questions.block_hash
 
 
 def _weighed(
     by_host: Mapping[str, ContractAnswers], questions: ListQuestions
 ) -> tuple[list[Disagreement], dict[tuple[DisputedFact, str | None], frozenset[str]]]:
-    """Returns the facts about which nodes differ, and for every other one the hosts that confirmed it as we hold it."""
+    """Returns the facts about which nodes differ, and for every other fact the hosts that agree with us."""
     usable = {host: answers for host, answers in by_host.items() if _is_usable(answers, questions)}
     told: dict[tuple[DisputedFact, str | None], list[tuple[str, int | str]]] = {}
     ours: dict[tuple[DisputedFact, str | None], int | str] = {(DisputedFact.BLOCK_HASH, None): questions.block_hash}
@@ -187,7 +187,7 @@ def _weighed(
 
 
 def _believed(by_host: Mapping[str, ContractAnswers], questions: ListQuestions) -> ContractAnswers:
-    """Returns the answers to judge by: the most complete, at the block itself, of a node that delivered no rows."""
+    """Returns the answers to judge by: preferably complete, at the block itself, of a node that delivered no rows."""
 
     def rank(item: tuple[str, ContractAnswers]) -> tuple[bool, int, bool, bool]:
         host, answers = item
@@ -226,13 +226,13 @@ def _matches(answers: ContractAnswers, questions: ListQuestions) -> bool:
     return answers.block_hash == questions.block_hash and all(ours == theirs for _, ours, theirs in answers.balances)
 
 
-# Many balances, compared with nodes that did not deliver the rows.
+# Bulk comparison of balances with nodes that did not deliver the rows.
 
 
 class _Only:
-    """One node of a pool as an `Rpc`: its limits and its chain are respected, and each call is attempted once.
+    """One node of a pool as an `Rpc`: the pool checks its limits and its chain, and each call is attempted once.
 
-    A node that has become late is not asked any more.
+    A node that has become late is not queried any more.
     """
 
     def __init__(self, pool: RpcPool, endpoint: Endpoint) -> None:
@@ -255,7 +255,7 @@ class _Only:
 async def _compared(
     pool: RpcPool, by_host: Mapping[str, ContractAnswers], questions: ListQuestions
 ) -> tuple[int, list[str]]:
-    """Returns how many balances were compared, and the addresses of some that differ at any of the nodes."""
+    """Returns the number of compared balances, and the addresses of some that differ at any of the nodes."""
     able = {host for host, answers in by_host.items() if _is_usable(answers, questions) and not answers.derived}
     if len(questions.delivered) == 1:
         able -= questions.delivered
@@ -271,10 +271,10 @@ async def _compared(
 
 
 async def _differences(rpc: Rpc, questions: ListQuestions, balances: Sequence[Balance]) -> tuple[int, list[str]]:
-    """Compares in the order of `balances`. Returns how many one node answered, and some that differ.
+    """Compares in the order of `balances`. Returns the number of balances that the node answered, and some that differ.
 
-    A node that does not run the call about many is asked one by one, about fewer. It ends early where many differ, or
-    where time is up.
+    A node that does not support the bulk call gets single calls, about fewer balances. Ends early if many differ, or
+    if time is up.
     """
     different: list[str] = []
     compared, until_s = 0, time.monotonic() + _COMPARE_WITHIN_S
@@ -295,7 +295,7 @@ async def _differences(rpc: Rpc, questions: ListQuestions, balances: Sequence[Ba
 
 
 async def _located(rpc: Rpc, questions: ListQuestions, balances: Sequence[Balance]) -> list[str]:
-    """Returns addresses among `balances` that differ, by halves: a half whose digest is equal holds none of them."""
+    """Finds addresses among `balances` that differ, by bisection: a half with an equal digest contains none of them."""
     if len(balances) <= _ONE_BY_ONE:
         return (await _one_by_one(rpc, questions, balances))[1]
     different: list[str] = []
@@ -307,7 +307,7 @@ async def _located(rpc: Rpc, questions: ListQuestions, balances: Sequence[Balanc
 
 
 async def _is_equal(rpc: Rpc, questions: ListQuestions, balances: Sequence[Balance]) -> bool | None:
-    """Returns whether the node's digest of these balances equals ours, or None where it gives none."""
+    """Returns whether the node's digest of these balances equals ours, or None if it gives no digest."""
     addresses = [address for address, _ in balances]
     (answer,) = await ask(rpc, [balances_digest_call(questions.token, addresses, questions.block)])
     digest = read_balances_digest(answer)
@@ -332,7 +332,7 @@ async def _check_receipts(
 ) -> tuple[CheckedReceipts, list[Disagreement]]:
     """Recomputes the receipts' root of each block, and compares the transfers in the receipts with ours.
 
-    The blocks are asked about at once. A node that did not deliver rows is asked first.
+    All blocks are checked concurrently. Nodes that did not deliver rows are queried first.
     """
     usable = [item for item in pool.endpoints if item.host in by_host and _is_usable(by_host[item.host], questions)]
     usable.sort(key=lambda endpoint: endpoint.host in questions.delivered)
@@ -350,8 +350,10 @@ async def _check_receipts(
 async def _check_block(
     pool: RpcPool, usable: Sequence[Endpoint], token: str, block: OwnBlock
 ) -> tuple[bool | None, list[Disagreement]]:
-    """Returns whether the transfers in a block's receipts are ours, None where no node gave its receipts or the nodes
-    do not agree on its hash, and what they disagree on."""
+    """Returns whether the transfers in a block's receipts equal ours, and the disagreements.
+
+    The first value is None if no node gave its receipts, or the nodes disagree on its hash.
+    """
     hashes = [(item.host, await _hash_at(pool, item, block.number)) for item in usable]
     known = [(host, block_hash) for host, block_hash in hashes if block_hash is not None]
     other_hash = differing(DisputedFact.BLOCK_HASH, None, block.number, known)

@@ -1,7 +1,7 @@
 """Follows the partitions that workers store: the service token's history, and that of each further token.
 
-The head of the service token stays with the engine on this host. A further token is held up to the end of its last
-partition, in a warehouse of its own, and its lists are taken and proven as those of the service token are.
+The engine on this host still reads the head of the service token. A further token has its own warehouse, which reaches
+to the end of its last partition, and its lists are taken and proven like those of the service token.
 """
 
 import asyncio
@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Followed:
-    """The outcome for the service token: new transfers and partitions, up to which block this host is to read itself
-    (None: to finality), and why it waits, if it does."""
+    """The outcome for the service token: new transfers and partitions, the block up to which this host must read itself
+    (None: to finality), and what it waits for, if anything."""
 
     transfers: int = 0
     partitions: int = 0
@@ -51,10 +51,10 @@ class Followed:
 
 
 def follow_partitions(connection: Connection, settings: Settings, final_block: int) -> Followed:
-    """Takes over the partitions that follow what is held of the service token.
+    """Imports the next partitions of the service token.
 
-    A store that is away is waited for. Raises `ChainDataInvalid` where the token can't be read,
-    `PartitionBroken`, `PartitionNotSigned`.
+    Waits for an unreachable store. Raises `ChainDataInvalid` if the token can't be read, `PartitionBroken`,
+    `PartitionNotSigned`.
     """
     assert settings.token_address and settings.partition_blocks
     token = ReadToken(settings.token_address, settings.token_start_block)
@@ -83,10 +83,10 @@ def _taken_over(
 
 
 async def follow_further_tokens(settings: Settings, pool: RpcPool, head: ChainHead) -> list[PublishedToken]:
-    """Takes over the partitions of each further token, and takes and proves its list at their end.
+    """Imports the partitions of each further token, and takes and proves its list at their end.
 
-    What is wrong with one token is in its document and stops no other. A store that is away changes nothing. Raises
-    `SettingsInvalid` for a tokens file that can't be read.
+    A fault of one token is reported in its document and does not stop the others. An unreachable store changes nothing.
+    Raises `SettingsInvalid` for a tokens file that can't be read.
     """
     rows = further_tokens(settings)
     store = partition_store(settings)
@@ -110,7 +110,7 @@ async def _published(
     stored: set[Partition],
     fetched: Path,
 ) -> PublishedToken:
-    """Returns the token's new document, written down; whatever is wrong with it is in there."""
+    """Writes and returns the token's new document, which also reports any fault of the token."""
     last = read_published(settings.data_dir, row.address) or waiting_token(row, settings.chain_id)
     why = None
     try:
@@ -118,9 +118,9 @@ async def _published(
     except ObjectStoreAway as problem:
         log.warning("%s", problem)
         token = last
-    except OperatorProblem as problem:  # its words name stores and nodes, so only the log has them
+    except OperatorProblem as problem:  # its text names stores and nodes, so it goes only to the log
         token, why = broken_token(last, problem.code), str(problem)
-    except Exception as error:  # whatever is wrong with one token stops no other
+    except Exception as error:  # no fault of one token may stop the others
         log.exception("the token %s can't be followed", row.address)
         token = broken_token(last, f"internal: {type(error).__name__}")
     if token.state is TokenState.BROKEN and token != last:
@@ -161,22 +161,22 @@ _SETTLED = (TokenState.PROVEN, TokenState.FAILED)
 
 
 async def _is_wallet(pool: RpcPool, address: str, head: ChainHead) -> bool:
-    """Decides whether nodes say that there is no contract at an address. One that does not answer says nothing."""
+    """Decides whether nodes report that there is no contract at an address. Without an answer, returns False."""
     kinds = await read_kinds(pool, [address], head.finalized.number)
     return kinds.get(address) is HolderKind.WALLET
 
 
 def _follows(block: int, stored: set[Partition]) -> bool:
-    """Returns whether a partition is stored that begins after this block."""
+    """Returns True if a partition is stored that begins right after this block."""
     return any(partition.first == block + 1 for partition in stored)
 
 
 async def _listed(
     settings: Settings, connection: Connection, pool: RpcPool, head: ChainHead, row: FurtherToken, directory: Path
 ) -> PublishedToken:
-    """Takes the list at the end of what is held, and proves it."""
+    """Takes the list at the last imported block, and proves it."""
     eth_account()  # before web3 imports it, which would take twice as long and raise the recursion limit
-    from pipelines.token.token_calls import read_token  # web3 takes a second to import, and a token is read once
+    from pipelines.token.token_calls import read_token  # importing web3 takes a second, and a token is read only once
 
     now = datetime.now(UTC)
     token: Token | None = known_token(connection)

@@ -1,6 +1,6 @@
-"""Reads one partition for all tokens and stores it: what a worker of ingestion does. Runs without Dagster.
+"""Reads one partition for all tokens and stores it, which is the job of an ingestion worker. Runs without Dagster.
 
-The reading is the engine's own; only the sink differs from that of one machine.
+The engine does the reading; only the sink differs from ingestion on one machine.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from warehouse.token.transfers import RangeRead
 
 @dataclass(frozen=True)
 class PartitionReport:
-    """The outcome for one partition: its transfers, and whether this worker's reading is the one that is stored."""
+    """The outcome for one partition: its transfers, and whether this worker's reading is the stored one."""
 
     partition: Partition
     transfers: int
@@ -48,7 +48,7 @@ class PartitionReport:
 
 
 def further_tokens(settings: Settings) -> tuple[FurtherToken, ...]:
-    """Reads the tokens file of the settings; no file, no tokens. Raises `SettingsInvalid`."""
+    """Reads the tokens file of the settings; without a file there are no tokens. Raises `SettingsInvalid`."""
     if settings.tokens_file is None:
         return ()
     try:
@@ -75,13 +75,13 @@ def read_tokens(settings: Settings) -> tuple[ReadToken, ...]:
 
 
 def final_partitions(settings: Settings, tokens: Sequence[ReadToken], final_block: int) -> list[Partition]:
-    """Returns the whole partitions below finality that any of the tokens has blocks in."""
+    """Returns the whole partitions below finality that contain blocks of any of the tokens."""
     assert settings.partition_blocks is not None
     return partitions_within(min(token.first_block for token in tokens), final_block, settings.partition_blocks)
 
 
 def missing_partitions(settings: Settings, final_block: int) -> dict[Partition, tuple[ReadToken, ...]]:
-    """Returns the partitions below finality that the store lacks, each with the tokens that it lacks."""
+    """Returns the partitions below finality that the store lacks, each with its missing tokens."""
     tokens, store = read_tokens(settings), partition_store(settings)
     return store.missing(final_partitions(settings, tokens, final_block), tokens, names=store.names())
 
@@ -92,9 +92,9 @@ async def make_partitions(
     *,
     on_report: Callable[[PartitionReport], object] = lambda _: None,
 ) -> list[PartitionReport]:
-    """Reads those of the partitions that lack a token, and stores each as soon as it is read.
+    """Reads the partitions among these that lack a token, and stores each as soon as it is read.
 
-    Raises as `make_partition`; what was stored until then stays.
+    Raises what `make_partition` raises; partitions stored before that stay.
     """
     tokens, store = read_tokens(settings), partition_store(settings)
     missing = store.missing(partitions, tokens, names=store.names())
@@ -120,9 +120,9 @@ async def make_partition(
     *,
     span: Span | None = None,
 ) -> tuple[PartitionReport, Span]:
-    """Reads these tokens in a partition and stores it. Returns also the span to begin the next one with.
+    """Reads these tokens in a partition and stores it. Also returns the span with which to begin the next one.
 
-    A partition in which a token is broken is read again, each range from two nodes. Raises `PartitionNotFinal`,
+    A partition with a broken token is read again, each range from two nodes. Raises `PartitionNotFinal`,
     `ObjectStoreAway`, `NodesDisagree`, and what the engine raises.
     """
     if partition.last > head.finalized.number:
@@ -156,7 +156,7 @@ def _store(
 def partition_of_ranges(
     head: ChainHead, partition: Partition, tokens: Sequence[ReadToken], ranges: Sequence[RangeRead], directory: Path
 ) -> tuple[PartitionManifest, Mapping[str, Path]]:
-    """Writes the files of a partition that was read in these ranges, and makes its manifest."""
+    """Writes the files of a partition that was read in these ranges, and creates its manifest."""
     broken: dict[str, str] = {}
     for part in ranges:
         broken = broken_in(part.rows) | broken
@@ -210,7 +210,7 @@ def partition_of_ranges(
 
 
 class _Collected:
-    """A sink that keeps the ranges in memory: those of one partition."""
+    """A sink that collects the ranges of one partition in memory."""
 
     def __init__(self) -> None:
         self.ranges: list[RangeRead] = []

@@ -1,4 +1,4 @@
-"""Asks the token contract for a proof's inputs, at the list's block or carried back from a newer one."""
+"""Queries the token contract for the inputs of a proof, at the list's block or carried back from a newer one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,13 +13,13 @@ TOTAL_SUPPLY = selector("totalSupply()")
 BALANCE_OF = selector("balanceOf(address)")
 
 _CARRY_BLOCKS = 10_000
-"""Limit in blocks for carrying a proof back: finality never lags more on the chains in question."""
+"""The most blocks over which a proof is carried back: on the chains in question finality never lags more."""
 
 
 async def ask_contract(rpc: Rpc, *, token: str, block: int, balances: Mapping[str, int]) -> ContractAnswers:
     """Returns the contract's supply and balances of these addresses (address -> ours, smallest units) at `block`.
 
-    Where no node has state that old, it asks at the newest block and subtracts the transfers since.
+    If no node has state that old, queries the newest block and subtracts the transfers since.
     """
     answers = await _answers_at(rpc, token, block, balances)
     if answers.total_supply is not Missing.NO_STATE:
@@ -67,7 +67,7 @@ async def _carried_back(
         return at_block
     zero_holds = not isinstance(newest.balance_of_zero, Missing) and 0 < newest.balance_of_zero <= newest.total_supply
     if zero_holds and any(log["topics"][2].endswith(ZERO_ADDRESS[2:]) for log in logs):
-        return at_block  # burned or deposited at zero since: the events do not say, so the old supply is not known
+        return at_block  # transfers to zero since may be burned or kept, so the old supply is unknown
     return ContractAnswers(
         total_supply=newest.total_supply + since.get(ZERO_ADDRESS, 0),
         balance_of_zero=newest.balance_of_zero,
@@ -81,7 +81,7 @@ async def _carried_back(
 
 
 async def _transfers(rpc: Rpc, token: str, first: int, last: int) -> list[Any]:
-    """Reads transfer logs of [first, last], halved where a node finds the range too large. Raises `RpcError`."""
+    """Reads the transfer logs of [first, last]; halves the range if a node finds it too large. Raises `RpcError`."""
     try:
         return list(await rpc.call("eth_getLogs", transfer_filter(token, first, last)))
     except RpcError as error:
@@ -92,7 +92,7 @@ async def _transfers(rpc: Rpc, token: str, first: int, last: int) -> list[Any]:
 
 
 def _changes_since(logs: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Returns the net change per address in smallest units; that of the zero address is burned minus minted."""
+    """Returns the net change per address in smallest units; for the zero address it is burned minus minted."""
     changes: dict[str, int] = {}
     for log in logs:
         topics = log["topics"]

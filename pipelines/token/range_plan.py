@@ -10,10 +10,11 @@ from typing import Final
 from contracts.evm.codec import TooLarge
 
 START_BLOCKS: Final = 10
-"""Few, because nothing is known yet: an unlimited node answered 1,000 busy blocks with 190 MB."""
+"""The first width. It is small because nothing is known yet: a node without limits answered 1,000 busy blocks with
+190 MB."""
 
 TARGET_LOGS: Final = 6_000
-"""Logs that one answer should hold: about 6 MB of JSON, the cap of the strictest public nodes."""
+"""Number of logs to request per answer: about 6 MB of JSON, the cap of the strictest public nodes."""
 
 _EMPTY_GROWTH: Final = 10
 _SPARSE_GROWTH: Final = 4
@@ -29,8 +30,8 @@ Range = tuple[int, int]
 class Span:
     """The number of blocks to request at once.
 
-    It grows fast until an answer is refused as too large, then carefully; a refusal because of the width itself is
-    remembered in `ceiling` and never tried again. `careful` ends when answers become nearly empty. An example:
+    It grows fast until an answer is refused as too large, and then carefully. A width that was refused as such is
+    recorded in `ceiling` and never tried again. `careful` ends when answers become nearly empty. An example:
 
         request       answer                          next width
         10 blocks     no rows                         100, ten times as many
@@ -52,7 +53,7 @@ class Span:
         return cls(blocks=max(START_BLOCKS, min(2 * width, width * TARGET_LOGS // max(1, log_count))))
 
     def after_success(self, requested: Range, log_count: int) -> Span:
-        """Returns the span after `requested` gave `log_count` rows. A range of another width changes nothing."""
+        """Returns the span after `requested` gave `log_count` rows. A range with another width changes nothing."""
         if _width(requested) != self.blocks:
             return self
         careful = self.careful and log_count > TARGET_LOGS // 20
@@ -67,7 +68,7 @@ class Span:
         return replace(self, blocks=max(1, min(wanted, self.ceiling)), careful=careful)
 
     def after_too_large(self, requested: Range, cause: TooLarge) -> Span:
-        """Returns the span after `requested` was refused: the node's suggestion if strictly narrower, else half."""
+        """Returns the span after `requested` was refused: the node's suggestion if that is narrower, else half."""
         width = _width(requested)
         ceiling = self.ceiling
         if cause.structural and width > 1:
@@ -83,7 +84,7 @@ class Span:
 
 
 def next_range(active: Iterable[Range], *, from_block: int, to_block: int, blocks: int) -> Range | None:
-    """Returns the lowest range in [from_block, to_block] that no `active` range covers, or None where all is covered.
+    """Returns the lowest range in [from_block, to_block] that no `active` range covers, or None if all is covered.
 
     The range is at most `blocks` wide. With 100 to 129 active, `from_block` 100, `to_block` 199 and `blocks` 50, it is
     130 to 179. With 120 to 129 active, it is 100 to 119, which fills the gap before the active range.
@@ -97,17 +98,17 @@ def next_range(active: Iterable[Range], *, from_block: int, to_block: int, block
 
 
 def drawn(chance: random.Random) -> bool:
-    """Returns whether a range is in the share that another node confirms: 1 in 16, by chance that no node can see."""
+    """Decides at random whether another node confirms a range: 1 in 16, unpredictable for any node."""
     return chance.randrange(_SHARE_OF) == 0
 
 
 def overlaps(one: Range, other: Range) -> bool:
-    """Returns whether two ranges have a block in common."""
+    """Returns True if two ranges have a block in common."""
     return one[0] <= other[1] and other[0] <= one[1]
 
 
 def covers(ranges: Iterable[Range], wanted: Range) -> bool:
-    """Returns whether every block of `wanted` is in one of the ranges."""
+    """Returns True if every block of `wanted` is in one of the ranges."""
     return next_range(ranges, from_block=wanted[0], to_block=wanted[1], blocks=1) is None
 
 

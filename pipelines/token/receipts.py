@@ -1,4 +1,4 @@
-"""Reads a block's receipts from one node, and believes them where they hash to what the block commits to."""
+"""Reads a block's receipts from one node, and trusts them if they hash to the root that the block commits to."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from pipelines.clients.rpc import Endpoint
 
 
 async def block_receipts(endpoint: Endpoint, block: int) -> list[Any]:
-    """Returns the receipts of a block, where need be one by one. Raises `RpcError`."""
+    """Returns the receipts of a block, read one by one if necessary. Raises `RpcError`."""
     try:
         receipts = await endpoint.call("eth_getBlockReceipts", [hex(block)])
     except RpcError as error:
@@ -29,7 +29,7 @@ async def block_receipts(endpoint: Endpoint, block: int) -> list[Any]:
 async def reproduced_receipts(endpoint: Endpoint, block: int, expected_hash: str) -> Sequence[Any] | None:
     """Returns a block's receipts if they hash to the root in the header with `expected_hash`, else None.
 
-    A chain whose headers or receipts have another form than ours gives None too. Raises `RpcError`.
+    A chain whose headers or receipts have a form that we don't know gives None too. Raises `RpcError`.
     """
     header = await endpoint.call("eth_getBlockByNumber", [hex(block), False])
     try:

@@ -1,7 +1,7 @@
-"""Reads stored ranges again before a slice goes on: those in dispute or doubt from every node, and a few by chance.
+"""Reads stored ranges again before a slice continues: those in dispute or doubt from every node, and a few at random.
 
-So an old lie is found sooner or later. Rows that receipts prove wrong are dropped and read again, with everything that
-the same node delivered and no other one confirmed.
+So an old wrong answer is found sooner or later. Rows that receipts prove wrong are dropped and read again, with
+everything that the same node delivered and no other node confirmed.
 """
 
 import secrets
@@ -28,13 +28,14 @@ from warehouse.token.disputes import (
 from warehouse.token.transfers import EventTables
 
 DRAWN: Final = 2
-"""Ranges that a slice reads again while all is well."""
+"""The number of ranges that a slice reads again if nothing is in dispute."""
 
 DRAWN_IN_DISPUTE: Final = 16
-"""As many while nodes differ about a balance or the supply: first those with transfers of the addresses in dispute."""
+"""The number while nodes differ about a balance or the supply: ranges with transfers of the disputed addresses first.
+"""
 
 DRAWN_IN_DOUBT: Final = 32
-"""As many among those whose rows can't be all there."""
+"""The number among ranges whose rows must be missing or wrong."""
 
 _MOST_DISPUTED: Final = 8
 
@@ -47,10 +48,10 @@ async def reread_ranges(
     hosts: Sequence[str],
     now: datetime,
 ) -> bool:
-    """Reads ranges again, settles disputes that have ended, and drops wrong rows. Returns whether rows were dropped.
+    """Reads ranges again, settles disputes that have ended, and drops wrong rows. Returns True if rows were dropped.
 
-    `hosts` are the nodes that are set. With one node nothing is read again, except where a dispute is open or rows are
-    in doubt.
+    `hosts` are the configured nodes. With a single node nothing is read again unless a dispute is open or rows are in
+    doubt.
     """
     doubts = doubted_blocks(connection, tables)
     if len(hosts) < 2 and not disputes and not doubts:
@@ -91,7 +92,7 @@ async def reread_ranges(
 
 
 def suspect_ranges(disputes: Sequence[Dispute]) -> list[Range]:
-    """Returns the blocks of the disputes about transfers."""
+    """Returns the block ranges of the disputes about transfers."""
     return [
         (int(first), int(last))
         for dispute in disputes

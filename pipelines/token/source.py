@@ -1,7 +1,7 @@
 """Reads one range of events from the pool: the boundary between nodes and the engine.
 
-It decides which answers to believe: from a lagging node, an empty answer, two nodes that differ. Where two differ, the
-block's receipts decide: they have to hash to the root in a header that the nodes share.
+It decides which answers to trust: those of a lagging node, empty ones, those of two nodes that differ. If two differ,
+the block's receipts decide, which must hash to the root in a header on which the nodes agree.
 """
 
 import asyncio
@@ -30,16 +30,17 @@ from warehouse.token.transfers import Checkpoint, RangeRead, StoredRange
 log = logging.getLogger(__name__)
 
 NEAR_TIP_BLOCKS: Final = 256
-"""So close to finality, the bloom of each block without rows is checked, and a second node confirms each range."""
+"""Within this distance of finality the bloom of each block without rows is checked, and a second node confirms each
+range."""
 
 MOST_PROVEN_BLOCKS: Final = 16
-"""Blocks whose receipts decide between two answers; of more that differ, as many are drawn by chance."""
+"""The most blocks whose receipts decide between two answers; if more differ, this many are drawn at random."""
 
 _chance: Final = random.SystemRandom()
 
 Result = TypeVar("Result")
 BlockRows = Mapping[int, Sequence[Mapping[str, Any]]]
-"""By block, the parts of its rows that its receipts commit to."""
+"""The parts of rows that receipts commit to, by block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class RangeAnswer:
 
 @dataclass(frozen=True)
 class Reread:
-    """The outcome of reading a stored range again: the nodes that gave what is stored, and whether that is wrong."""
+    """The outcome of reading a stored range again: the nodes that gave the stored rows, and whether these are wrong."""
 
     stored: StoredRange
     agreed: frozenset[str] = frozenset()
@@ -72,10 +73,9 @@ class Reread:
 class EventSource:
     """Reads ranges up to `finalized`, never from the nodes to `avoid`; decodes in `decoder`.
 
-    It refuses a block behind those that are `held` if its time is earlier. Ranges that overlap `suspect` are always
-    confirmed by a second node. `disagreements` counts the ranges for which two nodes gave different rows; `found` holds
-    what they said, and what decided between them (None: nothing that is a proof); `confirmed` holds the ranges that two
-    nodes gave alike.
+    It refuses a block after the `held` checkpoint whose time is earlier. Ranges that overlap `suspect` are always
+    confirmed by a second node. `disagreements` counts the ranges for which two nodes gave different rows; `found` lists
+    these, each with what decided (None: no proof); `confirmed` lists the ranges that two nodes gave alike.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class EventSource:
     async def read(self, blocks: Range) -> RangeRead:
         """Reads the events in `blocks`, and confirms them with another node where that is required.
 
-        Raises `RpcError` (`TooLarge`: ask for less), `RpcUnavailable`, and `NodesDisagree` where nodes contradict each
-        other and nothing decides.
+        Raises `RpcError` (`TooLarge`: request fewer blocks), `RpcUnavailable`, and `NodesDisagree` if nodes contradict
+        one another and nothing decides.
         """
         answer = await self._pool.attempt(lambda endpoint: self._ask(endpoint, blocks), avoid=self._avoid)
         others = await self._second_answers(blocks, answer)
@@ -138,12 +138,12 @@ class EventSource:
         everywhere: bool = False,
         doubted: int | None = None,
     ) -> Reread:
-        """Reads a stored range again from a node that did not deliver it, or `everywhere`: from every node. `rows`
+        """Reads a stored range again from a node that did not deliver it, or with `everywhere` from every node. `rows`
         returns the stored rows.
 
-        A range in dispute is `doubted` for one of its blocks: nodes that give what is stored agree only if the receipts
-        of that block don't contradict. The stored rows are wrong if receipts prove others, or if all nodes give others,
-        not fewer, the one that delivered them among them where it is still set.
+        A range in dispute is `doubted` for one of its blocks: nodes that give the stored rows count as agreeing only if
+        the receipts of that block don't contradict. The stored rows are wrong if receipts prove other rows, or if all
+        nodes, including the one that delivered them if it is still configured, give equal other rows, and not fewer.
         """
         blocks = (stored.from_block, stored.to_block)
         endpoints = [item for item in self._pool.endpoints if everywhere or item.host != stored.rpc_host]
@@ -181,7 +181,7 @@ class EventSource:
         stored_is_wrong = place == 1
         if not stored_is_wrong:
             self._distrust(other.endpoint.host)
-        elif stored.rpc_host not in {answer.endpoint.host for answer in different}:  # else it tells the truth by now
+        elif stored.rpc_host not in {answer.endpoint.host for answer in different}:  # else it is right by now
             self._distrust(stored.rpc_host)
         return Reread(stored, wrong=stored_is_wrong)
 
@@ -197,7 +197,7 @@ class EventSource:
             if not isinstance(error.failure, TooLarge) or first != last:
                 raise
             columns, digest = _with_digest(self._events.decode_receipts(await block_receipts(endpoint, first), first))
-        # Asked for after the rows: a node that lacks the block now may have left out rows before.
+        # Requested after the rows: a node that lacks the block now may have left out rows before.
         header = (await headers_at(endpoint, [last]))[0]
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
@@ -206,12 +206,12 @@ class EventSource:
         return RangeAnswer(endpoint, columns, digest, header)
 
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
-        """Returns answers of other nodes: of all where a bloom doubts, of one for a range that has to be confirmed.
+        """Returns answers of other nodes: of all nodes if a bloom contradicts, of one for a range that needs
+        confirmation.
 
-        These are empty ranges, those near finality, those under suspicion, every one of events that are always
-        confirmed, and of others a share that is drawn by chance once the answer is there, so that no node can know
-        which. With a single node, only the bloom leads to a second answer,
-        from that node.
+        These are empty ranges, ranges near finality or under suspicion, every range of events that are always
+        confirmed, and a share of the others, which is drawn at random after the answer has arrived, so that no node can
+        predict it. With a single node only a bloom leads to a second answer, from the same node.
         """
         others = [endpoint for endpoint in self._pool.endpoints if endpoint is not answer.endpoint]
         if await self._bloom_doubts(blocks, answer):
@@ -234,7 +234,7 @@ class EventSource:
         return [other for other in asked_again if other is not None]
 
     async def _from(self, endpoint: Endpoint, blocks: Range) -> RangeAnswer | None:
-        """Returns one node's answer, or None where its first attempt fails."""
+        """Returns one node's answer, or None if its first attempt fails."""
         return await self._only(endpoint, lambda only: self._ask(only, blocks))
 
     async def _only(self, endpoint: Endpoint, work: Callable[[Endpoint], Awaitable[Result]]) -> Result | None:
@@ -247,9 +247,9 @@ class EventSource:
             return None
 
     async def _decided(self, blocks: Range, one: RangeAnswer, other: RangeAnswer) -> RangeAnswer:
-        """Returns the one of two differing answers that the receipts prove, or the fuller one once a third confirms it.
+        """Returns the one of two differing answers that the receipts prove, or the fuller one if a third confirms it.
 
-        The node that receipts prove wrong is not asked again in this slice.
+        A node that receipts prove wrong is not queried again in this slice.
         """
         self.disagreements += 1
         hosts = f"{one.endpoint.host} ({len(one.columns)} rows) and {other.endpoint.host} ({len(other.columns)} rows)"
@@ -275,7 +275,7 @@ class EventSource:
         )
 
     async def _by_receipts(self, candidates: Sequence[BlockRows]) -> int | None:
-        """Returns the place of the candidate whose rows are those of the receipts, or None where nothing proves it."""
+        """Returns the index of the candidate whose rows the receipts prove, or None if nothing proves one."""
         numbers = sorted(set().union(*candidates))
         differing = [
             number for number in numbers if any(rows.get(number) != candidates[0].get(number) for rows in candidates)
@@ -310,7 +310,7 @@ class EventSource:
         self._avoid |= {endpoint for endpoint in self._pool.endpoints if endpoint.host == host}
 
     async def _bloom_doubts(self, blocks: Range, answer: RangeAnswer) -> bool:
-        """Returns whether a block near finality has a bloom that admits our rows but no row in the answer."""
+        """Returns True if a block near finality has a bloom that admits such events, but no row in the answer."""
         first, last = blocks
         if last - first >= NEAR_TIP_BLOCKS or last <= self._finalized.number - NEAR_TIP_BLOCKS:
             return False
@@ -326,13 +326,13 @@ class EventSource:
 
 
 def _is_earlier(header: BlockHeader, held: Checkpoint) -> bool:
-    """Decides whether a block behind those that are held has an earlier time, which no chain allows."""
+    """Decides whether a block after the held checkpoint has an earlier time, which no chain allows."""
     held_s = held.to_block_time_s
     return held_s is not None and header.number > held.to_block and header.time_s < held_s
 
 
 def bloom_admits(header: BlockHeader, events: FinalEvents) -> bool:
-    """Returns whether a block may hold such events; False where its bloom excludes them, or it has no bloom."""
+    """Returns True if a block may contain such events; False if its bloom excludes them, or it has no bloom."""
     return header.logs_bloom is not None and events.admitted(header.logs_bloom)
 
 
@@ -342,7 +342,7 @@ def range_name(blocks: Range) -> str:
 
 
 def rows_by_block(rows: pa.Table) -> BlockRows:
-    """Returns what receipts commit to of each row, in order, by block: neither hash of the transaction nor time."""
+    """Returns the parts of each row that receipts commit to, in order, by block: without transaction hash and time."""
     by_block: dict[int, list[dict[str, Any]]] = {}
     for row in rows.drop_columns([name for name in _UNCOMMITTED if name in rows.column_names]).to_pylist():
         by_block.setdefault(row.pop("block_number"), []).append(row)

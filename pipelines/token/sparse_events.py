@@ -61,7 +61,7 @@ Value = bytes | int | str
 
 @dataclass(frozen=True, order=True)
 class EventRow:
-    """One event: its position, its transaction, its block's Unix time where the node reports it, and its own values."""
+    """One event: its position, its transaction, its block's Unix time if the node reports it, and its own values."""
 
     block: int
     log_index: int
@@ -72,7 +72,7 @@ class EventRow:
 
 @dataclass(frozen=True, eq=False)
 class EventColumns:
-    """Ordered rows without duplicates, and the name and kind of each of their values."""
+    """Ordered rows without duplicates, with the name and kind of each of their values."""
 
     rows: Sequence[EventRow]
     kinds: Mapping[str, str]
@@ -107,7 +107,7 @@ class EventColumns:
 
 
 class SparseEvents(ABC):
-    """Base of the event kinds below. A kind selects logs (`matches`) and reads a log into values (`values`)."""
+    """Base of the event kinds below. A kind selects logs (`matches`) and decodes a log into values (`values`)."""
 
     tables: EventTables
     always_confirmed: ClassVar[bool] = True
@@ -119,7 +119,7 @@ class SparseEvents(ABC):
 
     @abstractmethod
     def matches(self, log: ReceiptLog) -> bool:
-        """Returns whether a receipt's log is one of the requested logs."""
+        """Returns True if a receipt's log is one of the requested logs."""
 
     @abstractmethod
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
@@ -188,7 +188,7 @@ class ContractTransfers(SparseEvents):
         return len(topics) > 1 and topics[0] == TRANSFER_TOPIC and self._topic in topics[1:3]
 
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
-        # An NFT's Transfer has its id in a fourth topic; some tokens have one of their own making under the same name.
+        # An NFT's Transfer has its id in a fourth topic; some tokens emit a custom event under the same name.
         if len(log.topics) != 3 or len(log.data) != _WORD:
             return None
         sender, recipient = (_word(topic) for topic in log.topics[1:])
@@ -238,7 +238,7 @@ class Attestations(ContractEvents):
             raise LogsInvalid("an attestation of another form")
         agent, attester, job_id = (_word(topic) for topic in log.topics[1:])
         try:
-            # The text as bytes: an attester may have sent some that are no UTF-8.
+            # The text as bytes: an attester may have sent some that are not UTF-8.
             number, score, at_s, uri = decode(["uint256", "uint256", "uint256", "bytes"], _bytes(log.data))
         except DecodingError as error:
             raise LogsInvalid(f"an attestation of another form: {error}") from None
@@ -257,7 +257,7 @@ class Attestations(ContractEvents):
 
 @dataclass(frozen=True)
 class PoolReserves(ContractEvents):
-    """Events of a pool that say its reserves after each trade: a pair's Sync, a concentrated pool's Swap."""
+    """Events of a pool that give its reserves after each trade: a pair's Sync, a concentrated pool's Swap."""
 
     kind: PoolKind
     tables: EventTables = POOL_RESERVES

@@ -1,4 +1,4 @@
-"""The token's row before its first run."""
+"""Writes the token's row before its first run."""
 
 from datetime import datetime
 

@@ -1,7 +1,7 @@
-"""Makes the storage proof of a holder list: reads header, layout and trie nodes from the chain's nodes.
+"""Builds the storage proof of a holder list: reads header, layout and trie nodes from the chain's nodes.
 
-Nothing of an answer is believed: header, account and words are followed by their hashes from the list's block hash.
-Reads only what the list does not give. Where the holders are all that the storage has, one answer is enough.
+No answer is trusted: header, account and words are verified by their hashes, starting from the list's block hash. It
+reads only what the list does not determine. If the storage contains nothing but the holders, one answer is enough.
 """
 
 import asyncio
@@ -52,10 +52,11 @@ from pipelines.token.proof import TOTAL_SUPPLY, balance_of_data
 log = logging.getLogger(__name__)
 
 KEYS_PER_CALL: Final = 500
-"""Words in one `eth_getProof`: geth accepts 1,024, and the answer for one is up to 8 kB."""
+"""Words per `eth_getProof`: geth accepts 1,024, and the answer for one word is up to 8 kB."""
 
 MOST_KEYS: Final = 20_000
-"""Words of one proof, which are 160 MB of answers at most. A storage with far more foreign words is too costly."""
+"""The most words to read for one proof, which are at most 160 MB of answers. A storage with far more foreign words is
+too costly."""
 
 _PROBES: Final = 8
 _PROBES_UNTRACED: Final = 3
@@ -68,7 +69,7 @@ _FAILED: Final = {StorageReason.BALANCE_MISMATCH, StorageReason.SUPPLY_MISMATCH}
 
 
 class _Stopped(Exception):
-    """The proof ends here, for a reason."""
+    """Ends the proof early, with a reason."""
 
     def __init__(self, reason: StorageReason, *, unequal: int = 0, supply: int | None = None) -> None:
         super().__init__(reason.value)
@@ -90,7 +91,7 @@ class _Layout:
 
 @dataclass
 class _Storage:
-    """The storage of the token at one block, as far as it was read. Every node was found by its hash."""
+    """The storage of the token at one block, as far as it was read. Trie nodes are looked up by their hash."""
 
     rpc: Rpc
     token: str
@@ -103,7 +104,7 @@ class _Storage:
     pace: Pace = field(default_factory=Pace)
 
     async def read(self, slots: Sequence[int]) -> None:
-        """Reads the nodes above these slots."""
+        """Reads the trie nodes on the paths to these slots."""
         if self.keys_read + len(slots) > MOST_KEYS:
             raise _Stopped(StorageReason.TOO_COSTLY)
         self.keys_read += len(slots)
@@ -116,7 +117,7 @@ class _Storage:
                 self._take(answer)
 
     def word(self, slot: int) -> int:
-        """Returns a word that was read."""
+        """Returns the word in a slot that was read."""
         try:
             value = value_at(self.root, storage_item(slot, 0)[0], self.nodes)
         except MultiproofInvalid:
@@ -124,7 +125,7 @@ class _Storage:
         return _word(value or b"")
 
     async def _proofs(self, slots: Sequence[int]) -> list[Any]:
-        """Asks for the proof of some slots, and for half of them where that is too much for the node."""
+        """Requests the proof of these slots; halves the request if it is too much for the node."""
         try:
             return [await self.rpc.call("eth_getProof", [self.token, list(map(word_text, slots)), hex(self.block)])]
         except (RpcError, RpcUnavailable) as error:
@@ -156,10 +157,10 @@ async def prove_storage(
     rows: Sequence[HolderRow],
     total_supply: int | None,
 ) -> tuple[StorageProof, Multiproof | None]:
-    """Returns the storage proof of a list, and the content of its file where it is proven.
+    """Returns the storage proof of a list, and the content of its file if it is proven.
 
-    `rows` are the list (smallest units) and `total_supply` what the contract answered. A node that refuses, cuts or
-    mixes up answers leaves the list unproven for a reason; it never raises for lack of a node.
+    `rows` are the list (smallest units) and `total_supply` is the contract's answer. A node that refuses, truncates or
+    mixes up answers leaves the list unproven with a reason; this never raises because a node is missing.
     """
     layout: _Layout | None = None
     try:
@@ -199,7 +200,7 @@ async def prove_storage(
 
 
 def unproven(reason: StorageReason) -> StorageProof:
-    """Returns the proof of a list of which nothing was read."""
+    """Returns the proof of a list for which nothing was read."""
     return _unproven(_Stopped(reason), None)
 
 
@@ -220,7 +221,7 @@ async def _header(rpc: Rpc, block: int, block_hash: str) -> bytes:
 
 
 async def _find_layout(storage: _Storage, rows: Sequence[HolderRow], total_supply: int | None) -> _Layout:
-    """Finds the words of supply and balances, where possible from the slots that the contract's own code reads."""
+    """Finds the words of supply and balances, if possible among the slots that the contract's own code reads."""
     chosen = _probes(rows, _PROBES)
     calls = [TOTAL_SUPPLY, *(balance_of_data(address) for address, _ in chosen)]
     read_slots, elsewhere = await _slots_read(storage, calls)
@@ -257,7 +258,7 @@ def _probes(rows: Sequence[HolderRow], count: int) -> list[HolderRow]:
 async def _slots_read(storage: _Storage, calls: Sequence[str]) -> tuple[list[list[int]] | None, bool]:
     """Returns the slots of the token that each call reads, and whether a call reads storage of another contract.
 
-    Returns None for the slots where the node does not trace calls.
+    The slots are None if the node does not trace calls.
     """
     try:
         answers = await storage.rpc.batch(
@@ -276,9 +277,9 @@ async def _slots_read(storage: _Storage, calls: Sequence[str]) -> tuple[list[lis
 async def _prove_balances(
     storage: _Storage, rows: Sequence[HolderRow], layout: _Layout
 ) -> tuple[BalanceLayout, list[int], list[Sibling]]:
-    """Returns the layout, the word of each holder, and the siblings beside all of them.
+    """Returns the layout, the word of each holder, and the siblings next to their paths.
 
-    A word that differs from its balance only outside of the field of the balance is taken as it is.
+    A word that differs from its balance only outside the balance's field is accepted as it is.
     """
     balances = layout.balances
     slots = [*balance_slots(balances, (address for address, _ in rows)), int(layout.supply.slot, 16)]
@@ -307,7 +308,7 @@ async def _prove_balances(
 def _outside_of(
     layout: BalanceLayout, rows: Sequence[HolderRow], places: Sequence[int]
 ) -> Callable[[tuple[int, bytes]], bool]:
-    """Returns a function that decides of an item and its value whether they differ only outside of the balance."""
+    """Returns a function that decides whether an item and its value differ only outside the balance's field."""
 
     def decide(differing: tuple[int, bytes]) -> bool:
         place, value = differing
@@ -319,7 +320,7 @@ def _outside_of(
 async def _search(
     storage: _Storage, items: list[Item], slots: Sequence[int], explained: Callable[[tuple[int, bytes]], bool]
 ) -> Unsettled:
-    """Reads nodes until every item is found or known to differ, or so many differ that the list is not this storage."""
+    """Reads nodes until every item is found or known to differ, or too many differ for the list to be this storage."""
     search = Search(items, storage.root)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Derives block times from a few known headers, and tells times that no chain can have. Pure."""
+"""Derives block times from a few known headers, and recognises times that no chain can have. Pure."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from contracts.evm.codec import BlockHeader
 
 
 def block_times(blocks: NDArray[np.int64], anchors: Sequence[BlockHeader]) -> tuple[NDArray[np.int64], bool]:
-    """Returns Unix seconds of `blocks`, all of which lie within the anchors, and whether they are exact.
+    """Returns the Unix seconds of `blocks`, which are all within the anchors, and whether they are exact.
 
-    They are exact when block time is constant over the anchors: at least three on one line of whole seconds a block.
-    Else they are interpolated between the nearest two.
+    They are exact if block time is constant over the anchors: at least three on one line, with whole seconds per block.
+    Otherwise they are interpolated between the nearest two.
     """
     ordered = {anchor.number: anchor.time_s for anchor in sorted(anchors, key=lambda anchor: anchor.number)}
     numbers = np.fromiter(ordered.keys(), np.int64)
@@ -25,15 +25,15 @@ def block_times(blocks: NDArray[np.int64], anchors: Sequence[BlockHeader]) -> tu
     dense = int(numbers[-1] - numbers[0]) == len(numbers) - 1
     if on_line and (len(numbers) >= 3 or dense):
         return times[0] + (blocks - numbers[0]) * step, True
-    # np.interp works in doubles, which hold Unix seconds exactly.
+    # np.interp computes in doubles, which represent Unix seconds exactly.
     return np.interp(blocks, numbers, times).astype(np.int64), False
 
 
 def are_possible(blocks: NDArray[np.int64], times: NDArray[np.int64], last: BlockHeader) -> bool:
-    """Decides whether a chain can have Unix seconds `times` for `blocks`, which are in order and end by `last`.
+    """Decides whether a chain can have Unix seconds `times` for `blocks`, which are in order and at most `last`.
 
-    A block has one time, which is not earlier than that of a block before it, and that of `last` is known. Some nodes
-    give 0 for blocks whose time they did not look up.
+    A block has only one time, which is not earlier than that of any previous block, and the time of `last` is known.
+    Some nodes give 0 for blocks whose time they did not look up.
     """
     if len(blocks) == 0:
         return True

@@ -41,19 +41,19 @@ async def read_tip(
     stored: Sequence[TipBlock],
     avoid: Collection[Endpoint],
 ) -> TipChange:
-    """Compares the stored tip with a node's and reads the new blocks. Raises as `RpcPool.attempt`."""
+    """Compares the stored tip with a node's and reads the new blocks. Raises what `RpcPool.attempt` raises."""
     return await pool.attempt(
         lambda endpoint: _read(pool, endpoint, events, finalized=finalized, stored=stored), avoid=avoid
     )
 
 
 def common_ancestor(stored: Mapping[int, str], chain: Mapping[int, str]) -> int | None:
-    """Returns the highest block number with one hash in both, or None where they share no block."""
+    """Returns the highest block number with the same hash in both, or None if they share no block."""
     return max((number for number, block_hash in chain.items() if stored.get(number) == block_hash), default=None)
 
 
 def check_linked(headers: Sequence[BlockHeader], parent_hash: str | None) -> None:
-    """Raises `RpcError` (transient) unless each header follows the one before, and the first follows `parent_hash`."""
+    """Raises `RpcError` (transient) unless each header follows the previous one, the first one `parent_hash`."""
     for header in headers:
         if parent_hash is not None and header.parent_hash != parent_hash:
             raise RpcError(Transient(), f"block {header.number} does not follow the one before it")
@@ -70,7 +70,7 @@ async def _read(
     known = {block.number: block.hash for block in stored if block.number >= first}
     top = max(known, default=first - 1)
     if known.get(latest.number) == latest.hash:
-        return TipChange(first, top, [], [], 0)  # nothing new, or a node that lags behind what we hold
+        return TipChange(first, top, [], [], 0)  # nothing new, or a node that lags behind the stored tip
     chain: dict[int, BlockHeader] = {latest.number: latest}
     ancestor = await _walk_back(endpoint, known, chain, from_block=min(top, latest.number), first=first)
     start = first if ancestor is None else ancestor + 1
@@ -93,7 +93,7 @@ async def _read(
 async def _walk_back(
     endpoint: Endpoint, known: Mapping[int, str], chain: dict[int, BlockHeader], *, from_block: int, first: int
 ) -> int | None:
-    """Fetches headers downwards from `from_block` into `chain` until one is known. Returns its number, or None."""
+    """Fetches headers into `chain`, downwards from `from_block`, until one is known. Returns its number, or None."""
     upper = from_block
     while known and upper >= first:
         lower = max(first, upper - _WALK_BLOCKS + 1)
@@ -107,7 +107,7 @@ async def _walk_back(
 
 
 async def _rows(endpoint: Endpoint, events: Events, blocks: Range, headers: Sequence[BlockHeader]) -> list[pa.Table]:
-    """Reads the rows of blocks that must be exactly those of `headers`, in halves where they are too many."""
+    """Reads the rows of blocks that must be exactly those of `headers`; halves the request if it is too large."""
     first, last = blocks
     try:
         bodies = [await endpoint.post("eth_getLogs", params) for params in events.requests(first, last)]
@@ -126,7 +126,7 @@ async def _rows(endpoint: Endpoint, events: Events, blocks: Range, headers: Sequ
 async def _doubt_empty(
     pool: RpcPool, endpoint: Endpoint, events: Events, headers: Sequence[BlockHeader], rows: Sequence[pa.Table]
 ) -> None:
-    """Raises `RpcError` (transient) where another node has rows of a block for which this one has none."""
+    """Raises `RpcError` (transient) if another node has rows of a block for which this one has none."""
     filled = {number for table in rows for number in table.column("block_number").unique().to_pylist()}
     doubted = [header for header in headers if header.number not in filled and bloom_admits(header, events)]
     calls = [("eth_getLogs", params) for header in doubted for params in _in_block(events, header)]

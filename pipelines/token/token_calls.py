@@ -17,7 +17,7 @@ _DECIMALS_LIMIT = 77
 
 
 async def read_token(rpc: Rpc, address: str) -> Token:
-    """Reads name, symbol and decimals at the newest block; None for each that the contract does not answer."""
+    """Reads name, symbol and decimals at the newest block; each is None if the contract does not answer it."""
     chain = AsyncWeb3(PoolProvider(rpc))
     decimals = await _answer(chain, address, "decimals", "uint256")
     return Token(
@@ -41,7 +41,7 @@ async def _text(chain: AsyncWeb3[Any], address: str, function: str) -> str | Non
 
 
 async def _answer(chain: AsyncWeb3[Any], address: str, function: str, output: str) -> Any:
-    """Calls `function()` and reads one `output`. Returns None where it returns something else, or no node answers."""
+    """Calls `function()` and reads one `output`. Returns None if it returns something else, or no node answers."""
     abi: Sequence[ABIFunction] = [
         {
             "type": "function",

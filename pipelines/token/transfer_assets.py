@@ -40,7 +40,7 @@ evm_chain = other_spec(
         table_spec(
             "raw_chain__ranges",
             GROUP,
-            "The checkpoints: contiguous block ranges as they were read, each committed with its transfers.",
+            "The checkpoints: contiguous block ranges in the order of reading, each committed with its transfers.",
             deps=[evm_chain],
             kinds=("evm",),
         ),
@@ -94,7 +94,7 @@ def ingest_transfers(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.Material
 
 
 async def _slice(connection: Connection, runtime: Runtime) -> tuple[Followed, IngestReport | None]:
-    """Takes over finished partitions, where workers make them, and reads on unless one is to be waited for."""
+    """Imports finished partitions if workers read them, and continues reading here unless it must wait for one."""
     settings = runtime.settings
     assert settings.token_address
     async with runtime.rpc_pool() as pool:

@@ -1,8 +1,8 @@
-"""Decodes log rows that differ in hex digits only, all of them at once. Pure.
+"""Decodes all log rows that differ only in hex digits at once. Pure.
 
-A node writes the rows of an answer in one form: the same names in the same order, only quantities are of different
-length. So rows of equal length are rows of a matrix of bytes. Its first row is decoded strictly. Rows that differ from
-it only in digits of `0x` texts have their fields at the same places:
+A node formats the rows of an answer alike: the same names in the same order; only quantities differ in length. So rows
+of equal length form a matrix of bytes. Its first row is decoded strictly. Rows that differ from it only in digits of
+`0x` texts have their fields at the same places:
 
     {"address":"0x5f","data":"0x07","logIndex":"0x9"}     is decoded
     {"address":"0x5f","data":"0xc4","logIndex":"0xa"}     has the same form
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from contracts.evm.codec import LogsAnswer, TransferLog
 
 FEWEST_ROWS: Final = 64
-"""Fewer rows are decoded sooner one by one."""
+"""Fewer rows are decoded faster one by one."""
 
 _MOST_FORMS: Final = 64
 _MOST_DIGITS: Final = 15
-"""Digits of a number that fits 64 bits with its sign."""
+"""The most digits of a number that fits in 64 bits with its sign."""
 
 _FRAME: Final = msgspec.json.Decoder(LogsAnswer[msgspec.Raw])
 _ROW: Final = msgspec.json.Decoder(TransferLog)
@@ -41,7 +41,7 @@ Bytes = NDArray[np.uint8]
 
 
 class _NotUniform(Exception):
-    """The rows have to be decoded one by one."""
+    """The rows must be decoded one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class LogColumns:
 
 @dataclass(frozen=True)
 class _Form:
-    """The form of a row: where digits are that may differ, and those of its fields (begin, end)."""
+    """The form of a row: the places (begin, end) of digits that may differ, and those of its fields."""
 
     digits: list[tuple[int, int]]
     fields: dict[str, tuple[int, int]]
@@ -70,7 +70,7 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows of one form: their places among all rows, their bytes, and which bytes differ from row to row."""
+    """Rows of one form: their places among all rows, their bytes, and a mask of the bytes that differ between rows."""
 
     form: _Form
     places: NDArray[np.int64]
@@ -79,10 +79,10 @@ class _Rows:
 
 
 def decode_uniform(body: bytes) -> tuple[Bytes, LogColumns] | None:
-    """Decodes an answer to `eth_getLogs`: the contract of each log, 20 bytes, and the logs.
+    """Decodes an answer to `eth_getLogs`: the contract of each log (20 bytes), and the logs.
 
-    Returns None where the rows have to be decoded one by one: few rows, rows of many forms, and whatever is not as it
-    should be.
+    Returns None if the rows must be decoded one by one: if they are few or have many forms, or if anything is
+    unexpected.
     """
     try:
         return _decoded(body)
@@ -116,7 +116,7 @@ def _decoded(body: bytes) -> tuple[Bytes, LogColumns]:
 
 
 def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns where rows begin and end, in an answer that is in order without them."""
+    """Returns where rows begin and end, in an answer that is valid apart from them."""
     text = np.frombuffer(body, np.uint8)
     starts = _places_of(text, ord("{"))[1:]
     if len(starts) < FEWEST_ROWS:
@@ -134,10 +134,10 @@ def _places_of_rows(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _places_of(text: Bytes, sign: int) -> NDArray[np.int64]:
-    """Returns the first place of a sign in every eight bytes that have it, in order, apart from the last few bytes.
+    """Returns the first place of a character in every eight bytes that contain it, in order, but not in the last few.
 
-    To look at eight bytes at once takes half the time. A sign that is left out stays in its row or in the frame, which
-    are decoded strictly.
+    Looking at eight bytes at once takes half the time. A missed character stays in its row or in the frame, which are
+    decoded strictly.
     """
     eights = (text[: len(text) & ~7] == sign).reshape(-1, 8)
     found = np.flatnonzero(eights.view(np.uint64) != 0)
@@ -146,7 +146,7 @@ def _places_of(text: Bytes, sign: int) -> NDArray[np.int64]:
 
 
 def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[_Rows]:
-    """Returns the rows of each form."""
+    """Yields the rows of each form."""
     form_count = 0
     for length in sorted(set(lengths.tolist())):
         places = np.flatnonzero(lengths == length)
@@ -165,7 +165,7 @@ def _forms(body: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -
                 of_form = ~((rows != rows[0]) & fixed).any(axis=1)
                 rows = rows[of_form]
                 least, most = rows.min(axis=0), rows.max(axis=0)
-            # Of digits that nobody reads it is enough that a quotation mark or a control character can't be there.
+            # For digits that nobody reads it is enough to exclude quotation marks and control characters.
             if (least < ord("0"))[~fixed].any() or (most > ord("f"))[~fixed].any():
                 raise _NotUniform
             yield _Rows(form, places[of_form], rows, least != most)
@@ -189,7 +189,7 @@ def _form_of(row: bytes) -> _Form:
 
 
 def _digits(row: bytes, before: str, text: str) -> tuple[int, int]:
-    """Returns where the digits of a field are, of which `text` was decoded."""
+    """Returns the place of the digits of a field whose decoded value is `text`."""
     named = before.encode()
     if row.count(named) != 1 or not text.startswith("0x"):
         raise _NotUniform
@@ -200,7 +200,7 @@ def _digits(row: bytes, before: str, text: str) -> tuple[int, int]:
 
 
 def _cut(body: bytes, begins: NDArray[np.int64], length: int) -> Bytes:
-    """Returns `length` bytes from each place on, one row each."""
+    """Returns `length` bytes from each of these places, one row each."""
     pieces = np.ndarray((len(body) - length + 1,), f"V{length}", body, strides=(1,))
     return pieces[begins].view(np.uint8).reshape(-1, length)
 
@@ -214,8 +214,8 @@ def _unhex(digits: Bytes) -> Bytes:
 def _words(rows: _Rows, begin: int, end: int) -> NDArray[np.void]:
     """Returns the bytes of a field in each row. Raises `binascii.Error`.
 
-    Only those in which rows differ are read from each, the others once: the contract is one, every address in a topic
-    begins with zeros, and so do most amounts.
+    Bytes in which rows differ are read from each row, all others only once: the contract is always the same, and every
+    address in a topic begins with zeros, as do most amounts.
     """
     words = np.empty((len(rows.text), (end - begin) // 2), np.uint8)
     words[:] = _unhex(rows.text[:1, begin:end])

@@ -91,7 +91,7 @@ def _require_issuable(standing: CaseStanding, cases: list[Case], rail: PaymentRa
             )
     if quote is None or terms is None:
         raise PaymentNotSettled(
-            f"{first.transfer.sender}, who sent it, has not named it in a claim of an own quote.",
+            f"Its sender, {first.transfer.sender}, has not claimed a quote with it.",
             cure="Let the sender claim a quote of its own with this transaction, or refund it.",
         )
     if terms.payer != first.transfer.sender or not is_intact(quote):

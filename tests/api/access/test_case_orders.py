@@ -71,7 +71,7 @@ def test_money_that_only_a_stranger_named_is_issued_to_nobody(sale: Sale) -> Non
     case_id = sale.claim(unpaid, transaction).json()["caseId"]
     assert case_of(sale, case_id).quote_id is None
     assert next_of(sale, case_id) == ("open", "wait_for_operator")
-    with pytest.raises(PaymentNotSettled, match="No claim of a quote of"):
+    with pytest.raises(PaymentNotSettled, match="has not claimed a quote with it"):
         accept(sale, case_id)
     assert refund(sale, case_id).state == "refund_due"
 
