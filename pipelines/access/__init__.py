@@ -1,1 +1,1 @@
-"""Paid access on a clock: syncs its ledger tables into the warehouse, and watches issued claims until final."""
+"""Paid access on a schedule: syncs its ledger tables into the warehouse, and watches claims until they are final."""

@@ -12,11 +12,11 @@ from warehouse.duck.inspection import preview
 from warehouse.ledger.ledger import open_ledger
 
 RAW = {
-    "raw_ledger__quotes": "Quotes as they are now, without who asked and their hashes.",
-    "raw_ledger__claims": "Claims as they are now, without payer and transaction.",
-    "raw_ledger__keys": "API keys as they are now, without owner and digest.",
+    "raw_ledger__quotes": "Quotes in their current state, without payers and hashes.",
+    "raw_ledger__claims": "Claims in their current state, without payer and transaction.",
+    "raw_ledger__keys": "API keys in their current state, without owner and digest.",
     "raw_ledger__unmatched_payments": (
-        "Transfers that came with a claim and paid none, without sender and transaction."
+        "Transfers that a claim named but no claim could use, without sender and transaction."
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Ends trial keys on a clock: erases what they wrote, and forgets whose they were and which network asked."""
+"""Ends trial keys on a schedule: erases their graphs, and forgets their owners and the networks of the requests."""
 
 from contextlib import closing
 from datetime import datetime
@@ -9,7 +9,7 @@ from warehouse.ledger.ledger import open_ledger
 
 
 def trials_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why trials have to be ended, in a few words, or None."""
+    """Returns why trials must be ended, in a few words, or None."""
     with closing(open_ledger(settings, settings.data_dir)) as ledger, ledger.read() as reader:
         return "a trial is long over" if trials.trials_to_end(reader, now) else None
 

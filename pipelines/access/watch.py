@@ -1,4 +1,4 @@
-"""Checks issued claims against the chain on a clock, as the API does between requests. Either one suffices."""
+"""Checks issued claims against the chain on a schedule, as the API does between requests. Either of them suffices."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ TIMEOUT_S = 5.0
 
 
 def claims_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why claims must be watched, or None where payments are not set up or every claim is final."""
+    """Returns why claims must be checked, or None if payments are not set up or every claim is final."""
     rail = rail_of(settings)
     if rail.missing:
         return None

@@ -1,4 +1,4 @@
-"""The watched contract as assets: its balance over time, its newest transfers, and the rows that are served."""
+"""The watched contract as assets: its balance over time, its newest transfers, and the served rows."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ def watched(runtime: Runtime) -> str | None:
 @table_asset(
     GROUP,
     "Native balance of the watched contract in wei (BIGNUM, exact over uint256), each at a named block: the final "
-    "one, or the newest where no node has older state.",
+    "one, or the newest if no node has older state.",
     deps=["raw_chain__ranges"],
     kinds=("evm",),
     freshness=FRESHNESS,
@@ -61,7 +61,7 @@ def raw_bidwall__balances(
 
 @table_asset(
     GROUP,
-    "The newest 40 transfers of each token from or to the watched contract, pending ones above finality included.",
+    "The newest 40 transfers of each token from or to the watched contract, including pending ones above finality.",
     deps=["raw_chain__contract_transfers", "raw_chain__contract_tip_transfers"],
 )
 def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
@@ -76,11 +76,11 @@ def out_bidwall__events(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
 
 @table_asset(
     GROUP,
-    "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are held.",
+    "The watched contract, its newest balance in wei, its trigger, and the block up to which its transfers are stored.",
     deps=["raw_bidwall__balances", "raw_chain__contract_ranges", "out_bidwall__events"],
 )
 def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Records the balance that is served, and how far events reach."""
+    """Records the served balance, and the block up to which events are read."""
     settings = runtime.settings
     contract = watched(runtime)
     with runtime.warehouse.connect() as connection:

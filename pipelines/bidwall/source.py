@@ -1,4 +1,4 @@
-"""Reads a native balance at a named block: at finality, or at the newest block where no node has older state."""
+"""Reads a native balance at a named block: at finality, or at the newest block if no node has older state."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ _UINT256 = 1 << 256
 
 
 async def read_balance(rpc: Rpc, contract: str, head: SeenHead) -> BalanceReading:
-    """Reads the balance at the final block of `head`, which must be the block that the node has under that number.
+    """Reads the balance at the final block of `head`; the node's block with that number must have the same hash.
 
     A failure is a reading with its reason: no_state, rpc_unavailable, call_reverted, block_hash_mismatch, unreadable.
     """

@@ -1,4 +1,4 @@
-"""The watched contract's row before its first run."""
+"""Writes the watched contract's row before its first run."""
 
 from datetime import datetime
 

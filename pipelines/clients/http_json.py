@@ -1,6 +1,6 @@
 """Reads JSON from other services over HTTP, within limits of time, size and shape.
 
-The adapter decides what an answer means, including an error inside a 200. Chain nodes have `rpc.py`.
+The adapter decides what an answer means, including an error inside a 200. For chain nodes there is `rpc.py`.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from warehouse.clients.http import BodyCompressed, Reply, ReplyTooLarge, ask, cl
 from warehouse.duck.fetch_log import Attempt
 
 TIMEOUT_S = 3.0
-"""Limit for one question in all, including its second attempt."""
+"""Total time limit of one request, including its retry."""
 
 MAX_BYTES = 1024 * 1024
 BACK_OFF = timedelta(minutes=1)
-"""Used after a 429 that names no time."""
+"""The back-off after a 429 without a time."""
 
 BACK_OFF_CAP = timedelta(hours=1)
 
@@ -40,8 +40,8 @@ Shape = TypeVar("Shape")
 class JsonAnswer(Generic[Shape]):
     """A source's value, or the reason why it gave none.
 
-    `reason`, a stable code, is set exactly where `value` is missing: timeout, unreachable, rate_limited, http_<status>,
-    too_large, html_page, unreadable. `ask_again_at` is set where the source demanded a pause until then.
+    `reason`, a stable code, is set exactly if `value` is missing: timeout, unreachable, rate_limited, http_<status>,
+    too_large, html_page, unreadable. `ask_again_at` is set if the source demanded a pause until then.
     """
 
     value: Shape | None
@@ -51,7 +51,7 @@ class JsonAnswer(Generic[Shape]):
     ask_again_at: datetime | None = None
 
     def attempt(self, source: str, *, quality: Quality | None = None, reason: str | None = None) -> Attempt:
-        """Returns the row to store about this question. An adapter that can't use the value passes its `reason`."""
+        """Returns the row to store about this request. An adapter that can't use the value passes its `reason`."""
         why = reason or self.reason
         recorded_quality = Quality.UNAVAILABLE if why else quality
         return Attempt(source, self.fetched_at, self.latency_ms, why, recorded_quality, self.ask_again_at)
@@ -105,12 +105,12 @@ class Feeds:
         headers: Mapping[str, str | SecretStr] | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> JsonAnswer[Any]:
-        """Returns the JSON at `url` as a `shape` that msgspec knows.
+        """Returns the JSON at `url`, decoded into a `shape` that msgspec supports.
 
-        Numbers with a point become `Decimal` where it is `Any`.
+        If `shape` is `Any`, numbers with a decimal point become `Decimal`.
 
-        Retries once within the time limit after a failing server or connection, but not after an answer that is merely
-        odd.
+        Retries once within the time limit after a server or connection failure, but not after an answer that is merely
+        unusable.
         """
         started = time.monotonic()
         asked_at = datetime.now(UTC)
@@ -171,7 +171,7 @@ def _check_status(reply: Reply) -> None:
 
 
 def _ask_again_at(retry_after: str | None) -> datetime:
-    """Returns when a `Retry-After` (seconds or a date) has passed, at most an hour from now."""
+    """Returns the time at which a `Retry-After` (seconds or a date) has passed, at most an hour from now."""
     now = datetime.now(UTC)
     wait_s = None if retry_after is None else retry_after_s(retry_after, now)
     cap_s = BACK_OFF_CAP.total_seconds()

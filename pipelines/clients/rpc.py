@@ -1,4 +1,4 @@
-"""Calls JSON-RPC over HTTP with patience: failover between nodes, retries, rate limits, one pool for all chain readers.
+"""Calls JSON-RPC over HTTP with failover between nodes, retries and rate limits, in one pool for all chain readers.
 
 `contracts/evm/codec.py` decides what an answer or an error means. A node's URL may contain a key, so only its host
 leaves this module.
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 BATCH_CALLS = 50
-"""Calls in one body; larger batches are refused by public nodes."""
+"""The most calls in one body: public nodes refuse larger batches."""
 
 _MAX_BODY_BYTES = 128 * 1024 * 1024
 _TRIES_PER_NODE = 4
@@ -55,9 +55,9 @@ _JSON = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
 
 
 def host_of(url: str) -> str:
-    """Returns host and port of a node's address, under which it may be logged, stored and published.
+    """Returns the host and port of a node's address, the name under which it may be logged, stored and published.
 
-    A label that looks like a key is hidden: some providers give each customer a subdomain.
+    A label that looks like a key is masked: some providers give each customer a subdomain.
     """
     parts = urlsplit(url)
     name = ".".join("***" if _KEY_LIKE.fullmatch(label) else label for label in str(parts.hostname).split("."))
@@ -65,12 +65,12 @@ def host_of(url: str) -> str:
 
 
 def numbered(hosts: Sequence[str]) -> list[str]:
-    """Returns the hosts, equal ones told apart by a number."""
+    """Returns the hosts, with numbers to distinguish equal ones."""
     return [f"{host}#{count + 1}" if (count := hosts[:place].count(host)) else host for place, host in enumerate(hosts)]
 
 
 class Endpoint:
-    """One node: its health, and its limit of concurrent requests (halved when it limits us, raised after success)."""
+    """One node: its health, and its limit of concurrent requests (halved on a rate limit, raised after success)."""
 
     def __init__(
         self,
@@ -103,17 +103,17 @@ class Endpoint:
 
     @property
     def resting(self) -> bool:
-        """Returns whether the node is paused after a failure or a rate limit."""
+        """Returns True while the node is paused after a failure or a rate limit."""
         return time.monotonic() < self.usable_at
 
     @property
     def failing(self) -> bool:
-        """Returns whether the node failed several times without an answer in between."""
+        """Returns True if the node failed several times in a row."""
         return self._failures_in_row >= _MANY_FAILURES
 
     @property
     def late(self) -> bool:
-        """Returns whether the node was slow a while ago; other nodes are preferred then."""
+        """Returns True if the node was slow recently; other nodes are then preferred."""
         return time.monotonic() < self._late_until.get(self._url, 0.0)
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
@@ -121,7 +121,7 @@ class Endpoint:
         return read_answer(await self.post(method, params), method=method)
 
     async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-        """Attempts several calls once; each position holds a result or its `RpcError`.
+        """Attempts several calls once; each position contains a result or its `RpcError`.
 
         Raises `RpcError` for the whole batch.
         """
@@ -147,7 +147,7 @@ class Endpoint:
         return await self._post(request_body(method, params), method)
 
     async def ensure_chain(self, chain_id: int) -> None:
-        """Asks the node once for its chain. A wrong chain removes the node from the pool for good."""
+        """Queries the node's chain id once. A wrong chain removes the node from the pool permanently."""
         async with self._chain_lock:
             if self._chain_known:
                 return
@@ -155,7 +155,7 @@ class Endpoint:
             try:
                 node_chain_id = quantity(answer)
             except (TypeError, ValueError):
-                raise RpcError(Transient(), "an eth_chainId that is no number") from None
+                raise RpcError(Transient(), "an eth_chainId that is not a number") from None
             if node_chain_id != chain_id:
                 self.wrong_chain = f"{self.host} answers for chain {node_chain_id}"
                 log.warning("%s, not %d: left out", self.wrong_chain, chain_id)
@@ -164,7 +164,7 @@ class Endpoint:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Reserves room for one piece of work within the node's limit."""
+        """Reserves a slot for one piece of work within the node's limit."""
         async with self._freed:
             await self._freed.wait_for(lambda: not self.busy)
             self._in_flight += 1
@@ -181,9 +181,9 @@ class Endpoint:
         self._limit = min(float(self._connections), self._limit + 1 / self._limit)
 
     def failed(self, error: RpcError) -> None:
-        """Pauses the node: for as long as it demands, else longer with every consecutive failure."""
+        """Pauses the node for as long as it demands, else for longer with every consecutive failure."""
         if self.resting and not isinstance(error.failure, RateLimit):
-            return  # requests that were in flight together fail together: that is one failure
+            return  # concurrent requests fail together, which counts as one failure
         self._failures_in_row += 1
         wait_s = min(_BACKOFF_S * 2 ** (self._failures_in_row - 1), _BACKOFF_CAP_S) * random.uniform(0.5, 1.0)  # noqa: S311
         match error.failure:
@@ -213,14 +213,14 @@ class Endpoint:
             error.host = self.host
             raise
         except TimeoutError:
-            # A range that takes too long is too wide: the same request again would take as long again.
+            # A range that takes too long is too wide: a retry of the same request would take as long.
             failure = classify(method, message="request timed out")
             overdue = self._error(failure, f"no answer within {self._timeout_s:g} s")
             self.failed(overdue)
             self.overdue()
             raise overdue from None
         except aiohttp.ClientError as error:
-            # The text of the client's error can hold the URL.
+            # The text of the client's error can contain the URL.
             raise self._error(Transient(), type(error).__name__) from None
 
     async def _body(self, response: aiohttp.ClientResponse, method: str) -> bytes:
@@ -261,10 +261,10 @@ class Endpoint:
 class RpcPool:
     """Nodes of one chain behind one interface; an async context manager.
 
-    The first healthy URL is preferred; others take over when it fails, limits, is late or full. `timeout_s` is per
-    request, `connections` how many run at once per node, `patience_s` how long one call may wait for any node to
-    recover, `grace_s` how long nodes may take once another has answered. Consecutive pools share `late_until`: until
-    when (monotonic) the nodes, by URL, count as late.
+    The first healthy URL is preferred; others take over when it fails, limits the rate, is late or has no free slot.
+    `timeout_s` is per request, `connections` the most concurrent requests per node, `patience_s` the longest time that
+    one call waits for any node to recover, and `grace_s` the time that nodes have after another one has answered.
+    Consecutive pools share `late_until`: the time (monotonic) until which a node, by URL, counts as late.
     """
 
     def __init__(
@@ -311,9 +311,9 @@ class RpcPool:
 
     @property
     def live(self) -> list[Endpoint]:
-        """Returns the nodes of this chain, healthy ones first, then in settings order.
+        """Returns the nodes of this chain, healthy ones first, otherwise in the order of the settings.
 
-        Raises `ChainMismatch` without any.
+        Raises `ChainMismatch` if there is none.
         """
         usable = [endpoint for endpoint in self.endpoints if endpoint.wrong_chain is None]
         if self.endpoints and not usable:
@@ -325,15 +325,16 @@ class RpcPool:
         return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.late, endpoint.busy))
 
     async def call(self, method: str, params: Sequence[Any]) -> Any:
-        """Returns the decoded result. Raises `RpcError` where nodes refuse the call itself, else as `attempt`."""
+        """Returns the decoded result. Raises `RpcError` if nodes refuse the call itself, else what `attempt` raises."""
         return await self.attempt(lambda endpoint: endpoint.call(method, params))
 
     async def batch(self, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-        """Returns results in the order of `calls`; a refused call holds its `RpcError`. Raises as `attempt`."""
+        """Returns results in the order of `calls`; a refused call gives its `RpcError`. Raises as `attempt` does."""
         return await self.attempt(lambda endpoint: _whole_batch(endpoint, calls)) if calls else []
 
     async def raw(self, method: str, params: Sequence[Any]) -> bytes:
-        """Returns the undecoded body of an HTTP 200; the caller handles JSON-RPC errors in it. Raises as `attempt`."""
+        """Returns the undecoded body of an HTTP 200, in which the caller handles JSON-RPC errors. Raises what `attempt`
+        raises."""
         return await self.attempt(lambda endpoint: endpoint.post(method, params))
 
     async def attempt(
@@ -341,10 +342,10 @@ class RpcPool:
     ) -> Result:
         """Does `work` on one node, and retries it on another or the same node where that helps.
 
-        A transient failure or a rate limit moves on to the next node, and waits when all of them are paused. A refusal
-        of the call is raised once every node has refused it, `TooLarge` and a revert at once. Raises `RpcError` for
-        those, `RpcUnavailable` where no node answers, `ChainMismatch` where no node is of our chain. With `once`, each
-        node gets one attempt and a limit counts as one: for an answer that is optional.
+        After a transient failure or a rate limit the next node is tried; if all nodes are paused, it waits. A refusal
+        of the call is raised once every node has refused it; `TooLarge` and a revert are raised at once. Raises
+        `RpcError` for these, `RpcUnavailable` if no node answers, `ChainMismatch` if no node is of our chain. With
+        `once`, which is for optional answers, each node gets one attempt, and a rate limit counts as one.
         """
         deadline = time.monotonic() + self._patience_s
         most_tries = 1 if once else _TRIES_PER_NODE
@@ -400,9 +401,9 @@ class RpcPool:
         avoid: Collection[Endpoint] = (),
         wait_for_resting: bool = False,
     ) -> dict[Endpoint, Result | BaseException]:
-        """Does `work` on every node at once, except those to `avoid`.
+        """Does `work` on all nodes concurrently, except those to `avoid`.
 
-        Returns each result, or what `attempt` would raise.
+        Returns each result, or the error that `attempt` would raise.
 
         Once an answer is `enough`, the other nodes have the grace time, except those that are late already, or that
         fail (once, or several times with `wait_for_resting`). A node without an answer by then is left out, and counts
@@ -433,7 +434,7 @@ class RpcPool:
             await asyncio.gather(*pending, return_exceptions=True)
         for endpoint in (tasks[task] for task in pending):
             if not (endpoint.resting or endpoint.late):
-                log.warning("%s gives no answer where others do: it is asked last for a while", endpoint.host)
+                log.warning("%s gives no answer while others do: it is queried last for a while", endpoint.host)
                 endpoint.overdue()
         return {endpoint: task.exception() or task.result() for task, endpoint in tasks.items() if task not in pending}
 
@@ -454,7 +455,7 @@ class RpcPool:
 
 
 async def _whole_batch(endpoint: Endpoint, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any | RpcError]:
-    """Retries the whole batch when a single call in it failed for a passing reason."""
+    """Runs a batch, and raises if a single call in it failed for a transient reason, so that all of it is retried."""
     results = await endpoint.batch(calls)
     for result in results:
         if isinstance(result, RpcError) and isinstance(result.failure, Transient | RateLimit):

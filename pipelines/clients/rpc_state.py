@@ -1,4 +1,4 @@
-"""Reads a chain's state with calls whose failure is a value, so that one silent contract stops no other call."""
+"""Reads a chain's state with calls whose failures are values, so that one failing contract stops no other call."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ Call = tuple[str, Sequence[Any]]
 
 
 class Rpc(Protocol):
-    """The interface that this module needs of a node or a pool of nodes."""
+    """The interface of a node or a pool of nodes that this module uses."""
 
     async def call(self, method: str, params: Sequence[Any]) -> Any: ...
 
@@ -19,7 +19,7 @@ class Rpc(Protocol):
 
 
 async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
-    """Returns the results of read-only calls: the decoded JSON, or why it is missing. Never raises for lack of a node.
+    """Returns the results of read-only calls: the decoded JSON, or why it is missing. Doesn't raise if nodes fail.
 
     Calls for which one node lacks the state are repeated one by one, since another node may have it.
     """
@@ -35,7 +35,7 @@ async def ask(rpc: Rpc, calls: Sequence[Call]) -> list[Any | Missing]:
                 results[place] = await rpc.call(*call)
             except (RpcError, RpcUnavailable) as error:
                 if _why(error) is Missing.NO_STATE:
-                    return results  # nobody has it, and the other calls are of the same block
+                    return results  # no node has it, and the other calls are for the same block
                 results[place] = _why(error)
     return results
 

@@ -1,4 +1,4 @@
-"""Runs web3.py over our pool, for contract calls. Apart from `rpc.py`, because importing web3 takes over a second."""
+"""Runs web3.py on our pool, for contract calls. Separate from `rpc.py` because importing web3 takes over a second."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, cast
@@ -10,7 +10,7 @@ from contracts.evm.codec import RpcError
 
 
 class Caller(Protocol):
-    """The interface that this module needs of the pool."""
+    """The interface of the pool that this module uses."""
 
     async def call(self, method: str, params: Sequence[Any]) -> Any: ...
 

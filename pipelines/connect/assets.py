@@ -24,7 +24,7 @@ SESSIONS, STEPS = "raw_ledger__connect_sessions", "raw_ledger__connect_steps"
             "ledger",
             deps=["ledger", "world_constitution", "intake_events"],
         ),
-        table_spec(SESSIONS, LEDGER_GROUP, "Sessions as they are now, without who paired.", deps=["ledger"]),
+        table_spec(SESSIONS, LEDGER_GROUP, "Sessions in their current state, without identities.", deps=["ledger"]),
         table_spec(STEPS, LEDGER_GROUP, "Steps with their state, without the texts of the session.", deps=["ledger"]),
     ],
     pool=POOL,

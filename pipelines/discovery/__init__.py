@@ -1,1 +1,1 @@
-"""Determines the status of our capabilities from their data and from the service's answers at its public address."""
+"""Determines the status of the service's capabilities from their data and from its answers at its public address."""

@@ -24,25 +24,25 @@ TABLE = "out_discovery__probes"
 
 _JUDGED = {row.judged.what[0] for row in load_capabilities().values() if row.judged.way == "document"}
 DOCUMENTS = {row.path: row for row in PROJECTIONS if row.path in _JUDGED}
-"""The documents that show whether a capability has something to give."""
+"""The documents that show whether a capability has data to offer."""
 
 own_endpoints = other_spec(
     OWN_ENDPOINTS,
     GROUP,
-    "This service at SVC_BASE_URL, asked as a client would: HEAD, OPTIONS and /health, never a write.",
+    "This service at SVC_BASE_URL, queried like a client: HEAD, OPTIONS and /health, never a write.",
     "rest",
 )
 
 
 @table_asset(
     GROUP,
-    "How every capability stands: live, planned or off, why, and by what that is known. An unchanged row "
-    "is written again hourly.",
+    "The status of every capability: live, planned or off, with its reason and evidence. An unchanged row "
+    "is rewritten hourly.",
     deps=[OWN_ENDPOINTS, *sorted(set().union(*map(tables_of, DOCUMENTS.values())))],
     kinds=("rest",),
 )
 def out_discovery__probes(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Reads the documents, probes the service itself where that is due, and stores the findings."""
+    """Reads the documents, probes the service itself if that is due, and stores the findings."""
     installation = installation_of(runtime.settings)
     states = capability_states(installation)
     now = datetime.now(UTC)

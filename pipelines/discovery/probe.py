@@ -23,7 +23,7 @@ ELSE_EVERY = timedelta(minutes=1)
 HOURLY = timedelta(hours=1)
 DUE = "the service's own answers are to be checked"
 EARLY = timedelta(seconds=5)
-"""Tolerance for a tick that comes before its minute is over."""
+"""Tolerance for a tick that comes slightly early."""
 
 TIMEOUT_S = 3.0
 
@@ -32,7 +32,7 @@ ANOTHER_SERVICE = "another_service"
 
 
 def probe_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why a probe is due, in a few words, or None. The first one is part of the first whole run.
+    """Returns why a probe is due, in a few words, or None. The first probe is part of the first complete run.
 
     Raises `RunBusy` while a run writes the warehouse.
     """
@@ -42,9 +42,9 @@ def probe_due(settings: Settings, now: datetime) -> str | None:
 
 
 def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
-    """Returns as `probe_due`, but at most once an hour: for runs without a daemon.
+    """Like `probe_due`, but at most once an hour: for runs without a daemon.
 
-    Each whole run without a daemon probes anyway.
+    Each complete run without a daemon probes anyway.
     """
     with Warehouse(settings.data_dir).read_only() as connection:
         last = None if connection is None else looked_at(connection)
@@ -52,8 +52,8 @@ def hourly_probe_due(settings: Settings, now: datetime) -> str | None:
 
 
 def is_due(connection: Connection, states: Mapping[str, CapabilityState], now: datetime) -> bool:
-    """Decides whether a probe is due: every five minutes, or every minute while an address does not answer, or was not
-    asked because of a rate limit.
+    """Decides whether a probe is due: every five minutes, or every minute while an address does not answer or was not
+    queried because of a rate limit.
 
     A clock that was set back does not prevent a probe.
     """
@@ -75,7 +75,7 @@ async def ask_ourselves(
 ) -> tuple[Answers, Attempt]:
     """Probes the service at `base_url` and returns its answers.
 
-    `is_ours` returns whether a generation's id is one of ours: where another service answers at the address, it gets no
+    `is_ours` decides whether a generation's id is one of ours: if another service answers at the address, it gets no
     further requests.
     """
     async with Feeds(timeout_s=TIMEOUT_S, transport=transport) as feeds:

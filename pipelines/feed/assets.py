@@ -13,7 +13,7 @@ from warehouse.token.holder_lists import lists_dir
 
 @table_asset(
     "feed",
-    "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each told once under a "
+    "New snapshots, large movers, holder milestones, crossed thresholds and attestations, each recorded once under a "
     "stable id; the newest thousand.",
     deps=["out_holders__lists", "raw_bidwall__balances", "raw_chain__attestations"],
 )

@@ -16,7 +16,10 @@ from warehouse.guardrail.log import open_guardrail_log
 GROUP = "guardrail"
 
 guardrail_log = other_spec(
-    "guardrail_log", GROUP, "The log that the API keeps of guardrail checks beside the ledger, for a month.", "sqlite"
+    "guardrail_log",
+    GROUP,
+    "The API's log of guardrail checks, which it keeps next to the ledger for a month.",
+    "sqlite",
 )
 
 
@@ -26,13 +29,13 @@ guardrail_log = other_spec(
         table_spec(
             "raw_guardrail__checks",
             GROUP,
-            "Guardrail checks as they were answered, without the text that was judged and who asked.",
+            "The answered guardrail checks, without the checked texts and the callers.",
             deps=[guardrail_log],
         ),
         table_spec(
             "out_guardrail__daily",
             GROUP,
-            "Checks, those blocked, and the latency of judging.",
+            "The numbers of checks and blocked checks, and the latency of checking.",
             deps=["raw_guardrail__checks"],
         ),
     ],
@@ -41,7 +44,7 @@ guardrail_log = other_spec(
 def sync_guardrail_checks(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Syncs the log's checks since the last run. An unreadable log stops nothing else."""
+    """Syncs the log's checks since the last run. An unreadable log does not stop the run."""
     with runtime.warehouse.connect() as connection:
         outcome: dict[str, Any] = {"new_checks": 0}
         try:

@@ -26,11 +26,11 @@ RAW, SETTINGS = "raw_ledger__intakes", "out_intake__settings"
             "ledger",
             deps=["ledger", "world_constitution"],
         ),
-        table_spec(RAW, LEDGER_GROUP, "Intakes as they are now, without who sent them.", deps=["ledger"]),
+        table_spec(RAW, LEDGER_GROUP, "Intakes in their current state, without their senders.", deps=["ledger"]),
         table_spec(
             SETTINGS,
             LEDGER_GROUP,
-            "The settings that the documents of intake state, recorded hourly and after changes.",
+            "The settings that the intake documents state, recorded hourly and after changes.",
         ),
     ],
     pool=POOL,

@@ -1,1 +1,1 @@
-"""Prices: polls several sources, chooses the one to believe, and stores the answers."""
+"""Prices: polls several sources, stores their answers, and chooses the one to serve."""

@@ -1,6 +1,6 @@
-"""Fetches prices: asks each source once, and passes its answer to the pure decoders.
+"""Fetches prices: queries each source once, and passes its answer to the pure decoders.
 
-A source's fault is an answer without a quote, never an error.
+A fault of a source gives an answer without a quote, never an error.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from warehouse.market.prices import PoolPast, SourceAnswer
 async def ask_sources(
     sources: Sequence[PriceSource], settings: Settings, *, eth_usd: Decimal | None = None, past: PoolPast | None = None
 ) -> list[SourceAnswer]:
-    """Asks all sources at once; returns their answers in the same order.
+    """Queries all sources concurrently; returns their answers in the same order.
 
-    The token's pool is read with `eth_usd`, where its other token is ether, and with the trades of its `past`.
+    The token's pool is read with `eth_usd`, if its other token is ether, and with the trades in its `past`.
     """
 
     async def ask(source: PriceSource) -> SourceAnswer:
@@ -51,7 +51,7 @@ async def _over_http(feeds: Feeds, source: str, how: OverHttp, address: str, set
 async def _on_chain(
     source: str, how: OnChain, settings: Settings, eth_usd: Decimal | None, past: PoolPast | None
 ) -> SourceAnswer:
-    """Reads at the newest block, within the time of one feed; a silent node leaves some of it to the others."""
+    """Reads at the newest block, within the time limit of one feed; each node gets only its share of that time."""
     started = time.monotonic()
     request_s = TIMEOUT_S / len(settings.rpc_urls)
     decoded: Decoded

@@ -1,4 +1,4 @@
-"""Prices as assets: the answers of every source, and the prices that are served."""
+"""Prices as assets: the answers of every source, and the served prices."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ _ANSWERS = {"eth_price": "eth_price_answers", "token_price": "token_price_answer
 """Statements that preview a price, by its series."""
 
 FRESHNESS = dg.FreshnessPolicy.time_window(fail_window=timedelta(minutes=30), warn_window=timedelta(minutes=10))
-"""Prices are polled every minute, and wait while a long slice of the chain is read."""
+"""Prices are polled every minute, but may wait for a long slice of the chain."""
 
 
 services = [
@@ -35,26 +35,26 @@ services = [
 
 def _sources(market: Market) -> str:
     descriptions = (source.description for source in PRICE_SOURCES if source.market == market)
-    return f"Sources, in order of belief: {' '.join(descriptions)}"
+    return f"Sources, most trusted first: {' '.join(descriptions)}"
 
 
 def _source_assets(market: Market) -> list[str]:
-    """Names the assets that the sources of a market are read from."""
+    """Returns the assets from which the sources of a market are read."""
     sources = [source for source in PRICE_SOURCES if source.market == market]
     return sorted({source.name if isinstance(source.ask, OverHttp) else "evm_chain" for source in sources})
 
 
 @table_asset(
     GROUP,
-    "ETH in USD as its sources give it, each asked at most once a minute; failed answers with their reason, jumps "
-    f"marked suspicious. {_sources('eth')}",
+    "ETH in USD according to its sources, each queried at most once a minute; failed answers have a reason, and jumps "
+    f"are marked suspicious. {_sources('eth')}",
     deps=_source_assets("eth"),
     kinds=("evm", "rest"),
 )
 def raw_market__eth_prices(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> dg.MaterializeResult[None]:
-    """Asks the sources of ETH/USD that are due; their failures are rows, not errors."""
+    """Queries the due sources of ETH/USD; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
         poll = poll_eth_sources(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=_facts(context, connection, poll, "raw_market__eth_prices", "eth_price"))
@@ -62,13 +62,13 @@ def raw_market__eth_prices(
 
 @table_asset(
     GROUP,
-    "ETH in USD as it is served: the first source with a sound price now, else the last sound one, stale.",
+    "The served price of ETH in USD: from the first source with a sound price now, else the last sound one, stale.",
     deps=["raw_market__eth_prices"],
     freshness=FRESHNESS,
     capability="eth_price",
 )
 def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Chooses the price that is served."""
+    """Chooses the price to serve."""
     with runtime.warehouse.connect() as connection:
         choose_eth(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=row_count(connection, "out_market__eth_price"))
@@ -76,8 +76,8 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 
 @table_asset(
     GROUP,
-    "The token's price and market as its sources give them, each asked at most once a minute; trades of the pool are "
-    "our own transfers. Failed answers with their reason, jumps marked suspicious. "
+    "The token's price and market according to its sources, each queried at most once a minute; trades of the pool are "
+    "counted from our own transfers. Failed answers have a reason, and jumps are marked suspicious. "
     f"{_sources('token')}",
     deps=[*_source_assets("token"), "out_market__eth_price", "raw_chain__transfers", "raw_chain__tip_transfers"],
     kinds=("evm", "rest"),
@@ -85,7 +85,7 @@ def out_market__eth_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 def raw_market__token_prices(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> dg.MaterializeResult[None]:
-    """Asks the token's sources that are due; their failures are rows, not errors."""
+    """Queries the token's due sources; their failures are rows, not errors."""
     with runtime.warehouse.connect() as connection:
         poll = poll_token_sources(connection, runtime.settings, datetime.now(UTC))
         facts = _facts(context, connection, poll, "raw_market__token_prices", "token_price")
@@ -94,14 +94,14 @@ def raw_market__token_prices(
 
 @table_asset(
     GROUP,
-    "The token's price as it is served: the first source with a sound price now, else the last sound one, stale; "
-    "changes set beside those of our own observations.",
+    "The served price of the token: from the first source with a sound price now, else the last sound one, stale; "
+    "with its changes compared with those of our own observations.",
     deps=["raw_market__token_prices"],
     freshness=FRESHNESS,
     capability="token_price",
 )
 def out_market__token_price(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Chooses the price that is served."""
+    """Chooses the price to serve."""
     with runtime.warehouse.connect() as connection:
         choose_token(connection, runtime.settings, datetime.now(UTC))
         return dg.MaterializeResult(metadata=row_count(connection, "out_market__token_price"))

@@ -1,4 +1,4 @@
-"""Chooses the prices that are served, from stored answers. Makes no requests."""
+"""Chooses the prices to serve, from stored answers. Makes no requests."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -10,19 +10,19 @@ from warehouse.market.prices import Market, choose_eth_price, choose_token_price
 
 
 def choose_eth(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Chooses the ETH/USD that is served from now on."""
+    """Chooses the ETH/USD price to serve from now on."""
     with publish_lock(settings.data_dir):
         choose_eth_price(connection, _names("eth", settings), now)
 
 
 def choose_token(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Chooses the token price that is served from now on."""
+    """Chooses the token price to serve from now on."""
     with publish_lock(settings.data_dir):
         choose_token_price(connection, settings.token_address, _names("token", settings), now)
 
 
 def fresh_eth(connection: Connection, settings: Settings, now: datetime) -> Decimal | None:
-    """Returns the ETH/USD of the first source with a sound price now, or None."""
+    """Returns the ETH/USD price of the first source with a sound one now, or None."""
     return fresh_eth_price(connection, _names("eth", settings), now)
 
 

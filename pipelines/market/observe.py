@@ -1,4 +1,4 @@
-"""Polls the price sources that are due, and stores their answers. The caller holds the run lock."""
+"""Polls the due price sources, and stores their answers. The caller holds the run lock."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ from warehouse.market.prices import Market, SourceAnswer, pool_past, record_pric
 
 @dataclass(frozen=True)
 class PollResult:
-    """The sources that were asked, and those of them that gave no price, with the reason."""
+    """The queried sources, and those among them that gave no price, with the reason."""
 
     asked: tuple[str, ...]
     failed: dict[str, str]
 
 
 def poll_eth_sources(connection: Connection, settings: Settings, now: datetime) -> PollResult:
-    """Asks the sources of ETH/USD that are due this minute, and stores their answers."""
+    """Queries the sources of ETH/USD that are due this minute, and stores their answers."""
     due = _due(connection, "eth", settings, now)
     answers = asyncio.run(ask_sources(due, settings)) if due else []
     return _stored(connection, "eth", answers, settings)
 
 
 def poll_token_sources(connection: Connection, settings: Settings, now: datetime) -> PollResult:
-    """Asks the token's sources that are due this minute, and stores their answers."""
+    """Queries the token's sources that are due this minute, and stores their answers."""
     due = _due(connection, "token", settings, now)
     if not due:
         return PollResult((), {})
@@ -41,16 +41,16 @@ def poll_token_sources(connection: Connection, settings: Settings, now: datetime
 
 
 def prices_configured(settings: Settings, now: datetime) -> str | None:
-    """Returns why a poll is due at every tick of a minute, or None where no source is configured.
+    """Returns why a poll is due at every minute's tick, or None if no source is configured.
 
-    It asks no store: a run that reads the chain may hold the warehouse, and prices don't wait for it. Each source
-    decides again within the run whether it may be asked.
+    It queries no store: a run that reads the chain may hold the warehouse, and prices don't wait for it. Within the run
+    each source is checked again for whether it may be queried.
     """
     return "a minute has passed" if any(source.is_configured(settings) for source in PRICE_SOURCES) else None
 
 
 def prices_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why a poll is due, in a few words; None where no source is configured, or all were asked this minute.
+    """Returns why a poll is due, in a few words; None if no source is configured, or all were queried this minute.
 
     Raises `RunBusy` while a run writes the warehouse.
     """

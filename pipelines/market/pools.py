@@ -1,4 +1,5 @@
-"""Derives one quote from a token's pools in a market index: rejects unsound pools and picks the price setter. Pure."""
+"""Derives one quote from a token's pools in a market index: rejects unsound pools and picks one that sets the price.
+Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +13,12 @@ from contracts.market import THIN_USD, Quote, Refusal
 Number = TypeVar("Number", int, float)
 
 OUTLIER = Decimal("0.2")
-"""A pool whose price differs from the median by more than this fraction is broken or abandoned."""
+"""A pool whose price differs from the median by more than this fraction counts as broken or abandoned."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """One pool of the token. USD and percent; trades from the token's side: a buy is a buy of it.
+    """One pool of the token, in USD and percent. Trades are from the token's side: a buy buys the token.
 
     `inverted` means that the index quotes the other token, and the price was inverted.
     """
@@ -40,7 +41,7 @@ def as_float(value: Decimal | None) -> float | None:
 
 
 def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
-    """Returns the price of the deepest sound pool, with volume and trades summed over all sound ones."""
+    """Returns the price of the deepest sound pool, with volume and trades summed over all sound pools."""
     if not pools:
         return Refusal("no_price")
     sound = _sound_pools(pools)
@@ -65,9 +66,9 @@ def quote_of(pools: Sequence[Pool]) -> Quote | Refusal:
 
 
 def _sound_pools(pools: Sequence[Pool]) -> list[Pool]:
-    """Returns the pools near the middle price, weighted by trades.
+    """Returns the pools near the median price, weighted by trades.
 
-    A broken pool may show any liquidity, but few trades.
+    Trades are the weight because a broken pool can report any liquidity, but has few trades.
     """
     by_price = sorted(pools, key=lambda pool: pool.price_usd)
     votes = [1 + (pool.buys_24h or 0) + (pool.sells_24h or 0) for pool in by_price]

@@ -1,4 +1,4 @@
-"""The row of a price source: asking, lineage, `svc doctor` and the order of belief follow from it."""
+"""The declaration of a price source, from which requests, lineage, `svc doctor` and the order of trust are derived."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Call = tuple[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class Block:
-    """The block at which every call of one reading is made."""
+    """The block at which all calls of one reading are made."""
 
     number: int
     at: datetime
 
     def call(self, address: str | None, data: str) -> Call:
-        """An `eth_call` at this block."""
+        """Returns an `eth_call` at this block."""
         return "eth_call", [{"to": address, "data": data}, hex(self.number)]
 
 
 @dataclass(frozen=True)
 class ChainReading:
-    """The inputs of one reading of the chain. `past` and `eth_usd` are None where they are unknown."""
+    """The inputs of one reading of the chain. `past` and `eth_usd` are None if unknown."""
 
     chain: RpcPool
     block: Block
@@ -45,7 +45,7 @@ class ChainReading:
 
 @dataclass(frozen=True)
 class OverHttp:
-    """Asks by one GET: `path` is appended to the source's address, `decode` reads the JSON of the answer."""
+    """Queries by one GET: `path` is appended to the source's address, and `decode` reads the JSON of the answer."""
 
     path: Callable[[Settings], str]
     decode: Callable[[Any, Settings], Decoded]
@@ -53,14 +53,14 @@ class OverHttp:
 
 @dataclass(frozen=True)
 class OnChain:
-    """Asks the chain's nodes, at their newest block."""
+    """Queries the chain's nodes, at their newest block."""
 
     read: Callable[[ChainReading], Awaitable[Decoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSource(Source):
-    """A source of one market. Of a market's sources the one with the lowest `rank` is believed first."""
+    """A source of one market. Among a market's sources, one with a lower `rank` takes precedence."""
 
     market: Market
     rank: int

@@ -1,4 +1,4 @@
-"""The rows of prices before the first poll."""
+"""Writes the rows of prices before the first poll."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from warehouse.market.prices import are_prices_served
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Records of the configured sources that none was asked yet, unless a run has chosen a price."""
+    """Records that the configured sources were not queried yet, unless a run has chosen a price."""
     if not are_prices_served(connection):
         choose_eth(connection, settings, now)
         choose_token(connection, settings, now)

@@ -1,1 +1,1 @@
-"""Ingestion over workers: a code location of its own, whose runs read partitions wherever Dagster starts them."""
+"""Ingestion over workers: a separate code location, whose runs read partitions wherever Dagster starts them."""

@@ -1,6 +1,6 @@
 """Defines the runs of workers: transfers by partition, and the sensor that requests the missing partitions.
 
-The store says what is done: a partition that it holds is never asked for again, and one whose worker was killed is.
+The store decides what is done: a partition in it is never requested again, while one whose worker was killed is.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from warehouse.token.partition_store import partition_store
 BLOCKS = dg.DynamicPartitionsDefinition(name="blocks")
 JOB, PRUNING = "read_partitions", "prune_partitions"
 PARTITIONS_PER_RUN = 16
-"""Partitions that one run reads: starting its process costs as much as reading some hundred thousand events."""
+"""Number of partitions per run: starting its process costs as much as reading some hundred thousand events."""
 
 ASKED_AT_ONCE = 64
-"""Runs that wait or go on at a time: the queue stays short, and what is missing is looked up again."""
+"""The most runs that wait or are in progress: the queue stays short, and missing partitions are determined again."""
 
 
 @dg.asset(
@@ -41,7 +41,7 @@ ASKED_AT_ONCE = 64
 def raw_chain__transfers(
     context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings]
 ) -> dg.MaterializeResult[None]:
-    """Reads the partitions of this run, each but once, and stores them."""
+    """Reads the partitions of this run that the store lacks, and stores them."""
     partitions = [partition for key in context.partition_keys if (partition := partition_of(key)) is not None]
     began_s = time.process_time()
     reports = asyncio.run(make_partitions(settings, partitions, on_report=_told(context)))
@@ -65,9 +65,9 @@ def _told(context: dg.AssetExecutionContext) -> Callable[[PartitionReport], None
 
 
 def runs_of(missing: Iterable[str], known: Sequence[str], at_most: int = PARTITIONS_PER_RUN) -> list[tuple[str, str]]:
-    """Returns the first and the last partition of each run that is to be asked for.
+    """Returns the first and the last partition of each run to request.
 
-    Partitions of one run follow one another among all that are `known`: Dagster reads a run's partitions from there.
+    The partitions of a run are consecutive among all that are `known`, since Dagster looks up a run's range there.
     """
     wanted = set(missing)
     runs: list[tuple[str, str]] = []
@@ -84,9 +84,9 @@ def runs_of(missing: Iterable[str], known: Sequence[str], at_most: int = PARTITI
     return runs
 
 
-@dg.op(description="Deletes what nobody needs of the partitions: see `warehouse/token/partition_retention.py`.")
+@dg.op(description="Deletes partitions that nobody needs any more: see `warehouse/token/partition_retention.py`.")
 def prune(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
-    """Deletes files of attempts that came to nothing, and partitions of another size that are replaced."""
+    """Deletes files of failed attempts, and partitions of another size that are replaced."""
     assert settings.partition_blocks is not None
     pruned = prune_partitions(partition_store(settings), read_tokens(settings), settings.partition_blocks)
     context.log.info(f"deleted {pruned.partitions} replaced partitions and {pruned.files} files")
@@ -94,7 +94,7 @@ def prune(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) 
 
 @dg.job(name=PRUNING, executor_def=dg.in_process_executor)
 def prune_job() -> None:
-    """Prunes the partitions in the store, while workers go on."""
+    """Prunes the partitions in the store, while workers continue."""
     prune()
 
 
@@ -104,14 +104,14 @@ PRUNED_DAILY = dg.ScheduleDefinition(
 
 
 def partitions_sensor(settings: Settings) -> dg.SensorDefinition:
-    """Makes the sensor that asks for runs."""
+    """Builds the sensor that requests runs."""
 
     @dg.sensor(
         name="missing_partitions",
         job_name=JOB,
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Asks for the partitions below finality that the store lacks and no run is reading.",
+        description="Requests the partitions below finality that the store lacks and no run is reading.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         try:
@@ -138,7 +138,7 @@ def partitions_sensor(settings: Settings) -> dg.SensorDefinition:
 
 
 def _read_now(instance: dg.DagsterInstance, order: Sequence[str]) -> list[set[str]]:
-    """Returns the partitions of each run that waits or goes on."""
+    """Returns the partitions of each run that is waiting or in progress."""
     place = {key: index for index, key in enumerate(order)}
     read: list[set[str]] = []
     for run in instance.get_runs(dg.RunsFilter(job_name=JOB, statuses=UNFINISHED)):
@@ -149,7 +149,7 @@ def _read_now(instance: dg.DagsterInstance, order: Sequence[str]) -> list[set[st
 
 
 def build_worker_definitions(settings: Settings) -> dg.Definitions:
-    """Returns everything that workers of one installation run."""
+    """Returns the definitions for the workers of one installation."""
     job = dg.define_asset_job(JOB, selection=[raw_chain__transfers], executor_def=dg.in_process_executor)
     return dg.Definitions(
         assets=[raw_chain__transfers],
@@ -164,7 +164,7 @@ def build_worker_definitions(settings: Settings) -> dg.Definitions:
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """Returns the definitions of this environment's settings. Raises `SettingsInvalid` where workers need more."""
+    """Returns the definitions for the environment's settings. Raises `SettingsInvalid` if workers need more."""
     keep_files_private()
     settings = load_settings()
     require_workers(settings)

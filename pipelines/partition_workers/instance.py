@@ -1,4 +1,4 @@
-"""The home of Dagster's processes that run workers on one host. `kubernetes.yaml` is that of a cluster."""
+"""Configures the home of the Dagster processes that run workers on one host. `kubernetes.yaml` is for a cluster."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PROCESSES, KUBERNETES = (Path(__file__).with_name(name) for name in ("processes.
 
 
 def prepare_workers_home(settings: Settings, count: int) -> Path:
-    """Writes `<data_dir>/workers` with its `dagster.yaml` for `count` runs at once. Raises `DiskFull`,
+    """Writes `<data_dir>/workers` with its `dagster.yaml` for `count` concurrent runs. Raises `DiskFull`,
     `StoreUnusable`."""
     home = settings.data_dir.absolute() / "workers"
     try:
@@ -24,8 +24,8 @@ def prepare_workers_home(settings: Settings, count: int) -> Path:
 
 
 def require_workers(settings: Settings) -> None:
-    """Raises `SettingsInvalid` where something that workers need is not set.
+    """Raises `SettingsInvalid` if a setting that workers need is not set.
 
-    A worker signs what it stores, so it takes the key of the host that publishes, and never makes one.
+    A worker signs what it stores, so it uses the signing key of the publishing host and never creates one.
     """
     require_partitions(settings, "workers_url", "rpc_urls", "signing_key_file")

@@ -1,4 +1,4 @@
-"""The partner and the marketplace as assets: the history of their answers, and the rows that are served."""
+"""The partner and the marketplace as assets: the history of their answers, and the served rows."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -27,12 +27,13 @@ marketplace = other_spec(
 
 @table_asset(
     GROUP,
-    "The partner's snapshots as they came, refused ones apart. Asked every five minutes; off without SVC_PARTNER_URL.",
+    "The partner's snapshots as received, except refused ones. Queried every five minutes; off without "
+    "SVC_PARTNER_URL.",
     deps=[PARTNER],
     kinds=("rest",),
 )
 def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Asks the partner if it is due; its failure is an attempt with a reason, not an error."""
+    """Queries the partner if it is due; its failure is an attempt with a reason, not an error."""
     url = runtime.settings.partner_url
     if url is None:
         return dg.MaterializeResult(metadata={"off": "SVC_PARTNER_URL is not set"})
@@ -51,11 +52,11 @@ def raw_partner__snapshots(runtime: dg.ResourceParam[Runtime]) -> dg.Materialize
 
 @table_asset(
     GROUP,
-    "The partner's latest snapshot as it is served, with what the newest question gave.",
+    "The served row: the partner's latest snapshot, with the outcome of the newest request.",
     deps=["raw_partner__snapshots"],
 )
 def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Serves the newest snapshot; after a failed request an earlier one, stale."""
+    """Serves the newest snapshot; after a failed request, an earlier one as stale."""
     url = runtime.settings.partner_url
     with runtime.warehouse.connect() as connection:
         reason = serve_partner(connection, None if url is None else host_of(url))
@@ -65,13 +66,13 @@ def out_partner__snapshot(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeR
 
 @table_asset(
     GROUP,
-    "The agent's totals as the marketplace counts them: revenue and gross apart, USD. Asked every 15 minutes; off "
-    "without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID.",
+    "The agent's totals as the marketplace counts them: revenue and gross separately, USD. Queried every 15 minutes; "
+    "off without SVC_MARKETPLACE_URL and SVC_MARKETPLACE_AGENT_ID.",
     deps=[MARKETPLACE],
     kinds=("rest",),
 )
 def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Asks the marketplace if it is due; its failure is an attempt with a reason, not an error."""
+    """Queries the marketplace if it is due; its failure is an attempt with a reason, not an error."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     if url is None or agent_id is None:
         return dg.MaterializeResult(metadata={"off": "SVC_MARKETPLACE_URL or SVC_MARKETPLACE_AGENT_ID is not set"})
@@ -88,11 +89,11 @@ def raw_marketplace__figures(runtime: dg.ResourceParam[Runtime]) -> dg.Materiali
 
 @table_asset(
     GROUP,
-    "The agent's latest totals as they are served, USD, with the last of each day.",
+    "The served row: the agent's latest totals, USD, with the last reading of each day.",
     deps=["raw_marketplace__figures"],
 )
 def out_marketplace__revenue(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Serves the newest totals; after a failed request earlier ones, stale."""
+    """Serves the newest totals; after a failed request, earlier ones as stale."""
     url, agent_id = runtime.settings.marketplace_url, runtime.settings.marketplace_agent_id
     with runtime.warehouse.connect() as connection:
         reason = serve_figures(connection, None if url is None else host_of(url), agent_id)

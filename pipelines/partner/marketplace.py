@@ -1,6 +1,6 @@
-"""Decodes the marketplace's figures of one agent (`/metrics/agent/{id}`, as Virtuals gives them). Pure.
+"""Decodes the marketplace's figures of one agent (`/metrics/agent/{id}`, in the form of Virtuals). Pure.
 
-The API is undocumented, and its dashboard has been seen to differ from it: nothing here is better than estimated.
+The API is undocumented, and its dashboard has been seen to differ from it, so nothing here is better than estimated.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ _NEEDED = ("revenue", "grossAgenticAmount")
 
 
 def address(base_url: str, agent_id: str) -> str:
-    """Returns the URL of an agent's figures. A bare origin gets the vendor's own `/api`."""
+    """Returns the URL of an agent's figures. An origin without a path gets the vendor's `/api`."""
     root = base_url if urlsplit(base_url).path.strip("/") else f"{base_url}/api"
     return f"{root}/metrics/agent/{quote(agent_id, safe='')}"
 

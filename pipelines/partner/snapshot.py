@@ -11,7 +11,7 @@ from contracts.partner import MAX_TEXT, PartnerAnswer, bounds_broken, gives_away
 
 
 def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> PartnerAnswer | Refusal:
-    """Returns the object in an answer, or in its `data`. Refuses an answer that repeats our credential as a whole."""
+    """Returns the object in an answer, or in its `data`. Refuses the whole answer if it repeats our credential."""
     if not isinstance(answer, dict) or says_error(answer):
         return Refusal("error_answer")
     inner = answer.get("data")
@@ -34,14 +34,14 @@ def decode(answer: Any, *, chain_id: int, secret: str | None, now: datetime) -> 
 
 
 def as_text(snapshot: dict[str, Any]) -> str:
-    """Renders a snapshot as JSON: keys sorted, numbers as they came, without spaces."""
+    """Renders a snapshot as JSON: keys sorted, numbers as received, without spaces."""
     return msgspec.json.Encoder(order="deterministic", decimal_format="number").encode(snapshot).decode()
 
 
 def _texts(value: Any) -> list[str]:
-    """Returns every text in an answer, names included.
+    """Returns every text in an answer, including names.
 
-    JSON escapes could hide the credential from a search in the bytes.
+    A search in the bytes would not do: JSON escapes could hide the credential.
     """
     texts, pending = [], [value]
     while pending:

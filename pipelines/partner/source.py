@@ -1,4 +1,4 @@
-"""Asks the partner and the marketplace, and decides when. `snapshot.py` and `marketplace.py` decode the answers."""
+"""Queries the partner and the marketplace, and decides when. `snapshot.py` and `marketplace.py` decode the answers."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,14 +24,14 @@ PARTNER_SOURCES = (
 
 
 def due_sources(connection: Connection, settings: Settings, now: datetime) -> list[str]:
-    """Returns the names of the configured sources that may be asked now."""
+    """Returns the names of the configured sources that may be queried now."""
     return [source.name for source in PARTNER_SOURCES if source.is_due(connection, settings, now)]
 
 
 def partner_due(settings: Settings, now: datetime) -> str | None:
-    """Returns why a run is due, in a few words, or None. The first one is part of the first whole run.
+    """Returns why a run is due, in a few words, or None. The first request is part of the first complete run.
 
-    Raises `RunBusy` while a run writes the warehouse, which is opened only where a source is configured.
+    Raises `RunBusy` while a run writes the warehouse, which is opened only if a source is configured.
     """
     if not any(source.is_configured(settings) for source in PARTNER_SOURCES):
         return None
@@ -43,7 +43,7 @@ def partner_due(settings: Settings, now: datetime) -> str | None:
 async def ask_partner(
     feeds: Feeds, url: str, api_key: SecretStr | None, *, chain_id: int
 ) -> tuple[PartnerAnswer | None, Attempt]:
-    """Asks for the partner's snapshot. The credential goes into the request's header and nowhere else."""
+    """Requests the partner's snapshot. The credential goes only into the request's header."""
     headers = {} if api_key is None else {"authorization": SecretStr(f"Bearer {api_key.get_secret_value()}")}
     answer = await feeds.get(url, headers=headers, max_bytes=PARTNER_MAX_BYTES)
     if answer.reason is not None:
@@ -56,7 +56,7 @@ async def ask_partner(
 
 
 async def ask_marketplace(feeds: Feeds, base_url: str, agent_id: str) -> tuple[RevenueAnswer | None, Attempt]:
-    """Asks for the agent's figures at the marketplace."""
+    """Requests the agent's figures from the marketplace."""
     answer = await feeds.get(marketplace.address(base_url, agent_id))
     if answer.reason is not None:
         return None, answer.attempt(MARKETPLACE)

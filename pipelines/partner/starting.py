@@ -1,4 +1,4 @@
-"""The rows of the partner and the marketplace before they are asked."""
+"""Writes the rows of the partner and the marketplace before they are queried."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from warehouse.partner.snapshots import serve_figures, serve_partner
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Serves the newest answers of the configured services, or that they were not asked yet."""
+    """Serves the newest answers of the configured services, or records that they were not queried yet."""
     partner, marketplace = settings.partner_url, settings.marketplace_url
     serve_partner(connection, partner and host_of(partner))
     serve_figures(connection, marketplace and host_of(marketplace), settings.marketplace_agent_id)

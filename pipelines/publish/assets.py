@@ -1,4 +1,5 @@
-"""The published documents as assets: one per row of the registry, all made by the step that makes a generation."""
+"""The published documents as assets: one per registry row or collection. The step that builds a generation builds all
+of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -21,7 +22,7 @@ from warehouse.publish.lineage import tables_of
 from warehouse.publish.readers import context_for
 
 QUERY_COPY, LINKED = "svc/query_copy", "linked"
-"""The tag of a run that publishes a few documents, and leaves the query copy of the tables as it is."""
+"""The tag of a run that publishes a few documents and leaves the query copy of the tables unchanged."""
 
 
 def document_key(projection: Projection) -> dg.AssetKey:
@@ -36,14 +37,14 @@ _KEYS = {path: document_key(row) for row in PROJECTIONS for path in row.paths}
 
 
 def upstream_of(projection: Projection) -> set[dg.AssetKey]:
-    """Returns the assets that a document is made of: the tables that it reads, or the documents that it shows. The list
-    of files, which pages show as well, is none."""
+    """Returns the assets from which a document is built: the tables that it reads, or the documents that it shows. The
+    list of files, which pages also show, is not an asset."""
     shown = {_KEYS[path] for path in projection.shows if path in _KEYS}
     return {dg.AssetKey(table) for table in tables_of(projection)} | shown
 
 
 def age_in_words(projection: Projection) -> str:
-    """Returns how long a document is fresh."""
+    """Describes how long a document is fresh."""
     if projection.max_age_s is not None:
         return f"fresh for {projection.max_age_s} s"
     return "as fresh as what it shows" if projection.shows else "does not age"
@@ -68,7 +69,7 @@ def _spec(projection: Projection) -> dg.AssetSpec:
 
 
 def _first_of_each_asset(rows: Iterable[Projection]) -> list[Projection]:
-    """Returns the first document of every asset, which stands for the others of its collection."""
+    """Returns the first document of every asset, which represents the others of its collection."""
     first: dict[dg.AssetKey, Projection] = {}
     for row in rows:
         first.setdefault(document_key(row), row)
@@ -78,7 +79,7 @@ def _first_of_each_asset(rows: Iterable[Projection]) -> list[Projection]:
 def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
     """Returns the freshness policy: a warning once the document is stale, a failure at twice that age.
 
-    Returns None where the document does not age.
+    Returns None if the document does not age.
     """
     if projection.max_age_s is None:
         return None
@@ -87,21 +88,21 @@ def _freshness(projection: Projection) -> dg.FreshnessPolicy | None:
 
 
 def documents_of_what_is_off(installation: Installation) -> frozenset[dg.AssetKey]:
-    """Returns the documents of capabilities that are off at an installation: they hold no number that could age."""
+    """Returns the documents of capabilities that are off at an installation: they contain no number that could age."""
     states = capability_states(installation).values()
     off = {route for state in states if state.status is Status.OFF for route in state.capability.routes}
     return frozenset(document_key(row) for row in PROJECTIONS if f"GET {row.path}" in off)
 
 
 NUMBERS = "numbers_passed_their_checks"
-"""The name of the check of a document: those of the rooms whose tables it reads have passed."""
+"""The name of a document's check that the checks of the rooms whose tables it reads have passed."""
 
 CHECKED = {
     document_key(row): frozenset(map(room_of, tables_of(row)))
     for row in PROJECTIONS
     if row.freshness is not None and tables_of(row)
 }
-"""The documents that give numbers, and the rooms that these come from."""
+"""The documents that contain numbers, and the rooms from which these come."""
 
 
 @dg.multi_asset(
@@ -121,10 +122,10 @@ CHECKED = {
 def publish_generation(
     context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-    """Builds the next generation from the selected documents, points to it, and shows what was judged of its numbers.
+    """Builds the next generation from the selected documents, points to it, and shows the checks of its numbers.
 
-    The checks are of this step, since one of their own would cost every run of prices more. A run of checks alone
-    publishes nothing.
+    The checks belong to this step, since a separate one would make every run of prices more expensive. A run of only
+    checks publishes nothing.
     """
     chosen = [row for row in PROJECTIONS if document_key(row) in context.selected_asset_keys]
     check_keys = sorted(context.selected_asset_check_keys, key=str)
@@ -132,7 +133,7 @@ def publish_generation(
         results = check_results(connection) if check_keys else []
         if chosen:
             yield from _published(context, connection, runtime.settings, chosen)
-    # Asked at once, and remembered: Dagster asks for the record of each document with its result.
+    # One query, whose result is cached: Dagster requests the record of each document with its result.
     context.instance.get_asset_records([check_key.asset_key for check_key in check_keys])
     yield from _numbers_checked(check_keys, results)
 
@@ -140,7 +141,7 @@ def publish_generation(
 def _published(
     context: dg.AssetExecutionContext, connection: Connection, settings: Settings, chosen: Sequence[Projection]
 ) -> Iterator[dg.MaterializeResult[None]]:
-    """Publishes. A run of one room links the query copy; a run of the chain writes it again."""
+    """Publishes. A run of one room links the query copy; a run of the chain rewrites it."""
     documents = context_for(connection, settings)
     if context.run.tags.get(QUERY_COPY) == LINKED:
         made = {key.path[-1] for key in context.job_def.asset_layer.selected_asset_keys}
@@ -148,7 +149,7 @@ def _published(
     else:
         names = {row.name for row in chosen}
         unmoved = [row for row in PROJECTIONS if row.name not in names]
-        # a run of all documents makes each of them, whatever moved
+        # A run of all documents builds each of them, whatever has moved.
         report = publish(documents, settings, unmoved=unmoved or None)
     context.log.info(
         f"{report.generation}: {report.written} files with {report.bytes_written} bytes written and {report.linked} "
@@ -168,7 +169,8 @@ def _published(
 def _numbers_checked(
     check_keys: Sequence[dg.AssetCheckKey], results: Sequence[CheckResult]
 ) -> Iterator[dg.AssetCheckResult]:
-    """Shows on each document what was judged of its numbers. Blocks nothing: the checks themselves do."""
+    """Shows the results of the checks on each document whose numbers they cover. Blocks nothing: the checks themselves
+    do that."""
     for check_key in check_keys:
         of_document = [result for result in results if room_of(result.table_name) in CHECKED[check_key.asset_key]]
         failed = [f"{result.table_name}: {result.fact}" for result in of_document if not result.passed]

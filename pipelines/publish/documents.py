@@ -1,4 +1,5 @@
-"""Turns content into the documents of a generation: which changed, fresh and stale bodies, their files. Pure."""
+"""Turns content into the documents of a generation: detects changes, renders fresh and stale bodies, and returns their
+files. Pure."""
 
 import gzip
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -30,17 +31,17 @@ ENCODERS: dict[str, Encoder] = {
     "zstd": lambda body: zstandard.ZstdCompressor(level=19 if len(body) < _LARGE_BYTES else 12).compress(body),
     "gzip": lambda body: gzip.compress(body, 9, mtime=0),
 }
-"""The functions that make a body's encoded siblings, by content coding."""
+"""The functions that encode a body for its siblings, by content coding."""
 
 QUICK_ENCODERS: dict[str, Encoder] = {
     "br": lambda body: brotli.compress(body, quality=5),
     "zstd": lambda body: zstandard.ZstdCompressor(level=6).compress(body),
     "gzip": lambda body: gzip.compress(body, 6, mtime=0),
 }
-"""The same for bodies that live for minutes: compressing each as hard took a seventh of what an idle service costs."""
+"""The same for bodies that live minutes: compressing these as hard took a seventh of the cost of an idle service."""
 
 COLLECTION_ENCODERS: dict[str, Encoder] = {"gzip": lru_cache(maxsize=1024)(QUICK_ENCODERS["gzip"])}
-"""The only encoding of the many small documents of a collection; a process that publishes again finds it made."""
+"""The only encoding of the many small documents of a collection; cached for a process that publishes repeatedly."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,12 @@ class PublishedDocument:
 def published_document(
     projection: Projection, content: Content, draft: Draft, *, path: str | None = None, made_of: str | None = None
 ) -> PublishedDocument:
-    """Makes the document of `content` at `path`, by default its own.
+    """Builds the document of `content` at `path`, by default the projection's own path.
 
-    Unchanged inputs retain the last generation's origin. `made_of` is stored in its entry, or that of the last
-    generation where that has the same inputs: what it was made of gives them again.
+    A document with unchanged inputs keeps the last generation's origin. `made_of` is stored in its entry; without it,
+    an entry with unchanged inputs keeps the last one's, which still gives the same inputs.
 
-    Raises `pydantic.ValidationError` on a body that does not fit its model: nothing is published then.
+    Raises `pydantic.ValidationError` on a body that does not fit its model; nothing is then published.
     """
     path = path or projection.path
     validate(projection, content)
@@ -80,9 +81,10 @@ def published_document(
 def described_documents(
     rows: Iterable[Projection], installation: Installation, bodies: Bodies, draft: Draft, *, all_anew: bool = False
 ) -> tuple[list[PublishedDocument], list[Projection]]:
-    """Makes documents that show others, one after another, since the next may show the last.
+    """Builds documents that show others, one after another, since the next may show the previous one.
 
-    Returns them, and the rows whose last document would be made of the same again: none of those with `all_anew`.
+    Returns them, and the rows whose sources have not changed since the last generation, whose documents are not built;
+    with `all_anew` every document is built.
     """
     last = {} if draft.previous is None or all_anew else draft.previous.manifest.documents
     documents: list[PublishedDocument] = []
@@ -108,8 +110,8 @@ def stale_again(
     reason: str,
     stale_paths: Collection[str] = (),
 ) -> PublishedDocument:
-    """Returns a document of the last generation with only its freshness changed: stale, for `reason`, with those of its
-    parts that are of a document at one of `stale_paths`."""
+    """Returns a document of the last generation with only its freshness changed: it is marked stale for `reason`, and
+    so are its parts that come from documents at `stale_paths`."""
     marked = mark_stale(projection, body, reason, stale_paths)
     return PublishedDocument(path, msgspec.structs.replace(entry, stale_reason=reason), marked, marked, QUICK_ENCODERS)
 
@@ -125,7 +127,7 @@ def document_parts(documents: Iterable[PublishedDocument]) -> dict[str, Part]:
 
 
 def site_parts(table: RouteTable, api_address: str) -> dict[str, Part]:
-    """Returns the files around the documents, and the encoded siblings of what pages load."""
+    """Returns the files that accompany the documents, with the encoded siblings of those that pages load."""
     parts: dict[str, Part] = {}
     for path, content in site_files(table, api_address).items():
         folder = table.folder_of(path.removeprefix("public"))
@@ -135,15 +137,15 @@ def site_parts(table: RouteTable, api_address: str) -> dict[str, Part]:
 
 
 def with_encoded_files(parts: Mapping[str, Part]) -> dict[str, Part]:
-    """Returns the files with a sibling in gzip, the only coding that every server sends, of each text in a folder that
-    has encodings. What has its siblings already keeps them."""
+    """Returns the files, with an added gzip sibling for each text in a folder that has encodings, since gzip is the
+    only coding that every server sends. Existing siblings stay."""
     siblings: dict[str, Part] = {}
     for path, part in parts.items():
         folder = published_folder(path.removeprefix("public")) if path.startswith("public/data/") else None
         if folder is not None and folder.has_encodings:
             suffix = ENCODINGS["gzip"]
             siblings[f"{path}{suffix}"] = Part(f"{part.version}{suffix}", write=_write_gzip)
-    # Behind the files that they are made of, which are written or linked first.
+    # After the files from which they are made, which must be written or linked first.
     return {path: part for path, part in parts.items() if path not in siblings} | siblings
 
 

@@ -1,6 +1,6 @@
-"""Publishes a generation from the warehouse, or the last one with some documents read again or marked stale.
+"""Publishes a generation from the warehouse, or the last one with some documents rebuilt or marked stale.
 
-The caller holds the run lock. Runs side by side in one process build one generation after another.
+The caller holds the run lock. Parallel runs of one process build one generation after another.
 """
 
 import time
@@ -52,7 +52,7 @@ from warehouse.world.snapshot_parts import snapshot_parts
 class PublishReport:
     """The outcome of publishing.
 
-    `generation` is the one served afterwards; nothing else is set where nothing changed.
+    `generation` is the one served afterwards; nothing else is set if nothing changed.
     """
 
     generation: str | None
@@ -73,13 +73,13 @@ def publish(
     unmoved: Collection[Projection] | None = None,
     now: datetime | None = None,
 ) -> PublishReport:
-    """Reads every projection, and makes the next generation if any document changed.
+    """Reads every projection, and builds the next generation if any document changed.
 
-    With `unmoved` a document is linked from the last generation, where that is good and of the same address, if it is
-    among these, whose inputs are known to be the same, or if its tables are as they were. `context` is of the open
-    warehouse. Raises `ForeignGeneration` where a service runs for another address, `DiskFull`,
-    `pydantic.ValidationError` (a body that breaks its model), `GenerationBroken` where a document would be missing, and
-    any error that reading raises; the last generation is untouched then.
+    With `unmoved`, which are documents whose inputs are known to be unchanged, these and documents whose tables are
+    unchanged are linked from the last generation, if their last versions are not stale and of the same address.
+    `context` is that of the open warehouse. Raises `ForeignGeneration` if a service runs for another address,
+    `DiskFull`, `pydantic.ValidationError` (a body that does not fit its model), `GenerationBroken` if a document would
+    be missing, and any error that reading raises; the last generation is then untouched.
     """
     started = time.monotonic()
     rows = tuple(projections)
@@ -124,8 +124,8 @@ def republish_stale(
 ) -> PublishReport:
     """Publishes the last good data again, with each document that ages marked stale for `reason`, a stable code.
 
-    An example of a reason is `check_failed`. Repeating the call changes nothing more. The next `publish` removes the
-    mark. Before the first generation of this address there is nothing to mark.
+    An example of a reason is `check_failed`. Idempotent. The next `publish` removes the mark. Before the first
+    generation of this address there is nothing to mark.
     """
     started = time.monotonic()
     with publish_lock(settings.data_dir):
@@ -149,13 +149,13 @@ def republish(
     moved_tables: Collection[str] | None = None,
     now: datetime | None = None,
 ) -> PublishReport:
-    """Publishes the last generation with these documents, and those that show them, made again; links the rest.
+    """Publishes the last generation with these documents, and those that show them, rebuilt; links the rest.
 
-    `moved_tables` are those that may have changed since, None where any may.
+    `moved_tables` are those that may have changed since, None if any may.
 
-    A document that is marked stale stays as it is: its sources have to pass a whole run first. Before the first
+    A document that is marked stale stays unchanged: its sources must pass a complete run first. Before the first
     generation of this address there is nothing to do: every document names the address, so the chain's run, which is
-    due then, has to make all of them. Raises as `publish`.
+    then due, must build all of them. Raises what `publish` raises.
     """
     started = time.monotonic()
     with publish_lock(settings.data_dir):
@@ -172,26 +172,26 @@ def republish(
         shown_in = [row for row in rows_that_show({row.path for row in rows}) if row.path in entries]
         chosen = [*rows, *(row for row in shown_in if row not in rows)]
         data = recent_day_parts(context.connection, draft)
-        # No other body: a document that shows another one's number would show the last one.
+        # Don't pass other bodies: a document that quotes another one's number would quote a stale one.
         context = replace(context, moved_tables=moved_tables, bodies=_bodies_of(last, [FIRST_ROWS_PATH]))
         documents, _ = _documents(chosen, context, draft)
         return _report(draft, _with(settings, last, draft, documents, data), started)
 
 
 def _begun(settings: Settings, now: datetime | None) -> Draft:
-    """Begins the next generation. Raises `ForeignGeneration` where a service runs that could not serve it."""
+    """Begins the next generation. Raises `ForeignGeneration` if a running service could not serve it."""
     refuse_other_address(settings)
     return begin(settings.data_dir, now or datetime.now(UTC))
 
 
 def _last_of_address(draft: Draft, base_url: str) -> Generation | None:
-    """Returns the last generation, or None where it was made for another address: nothing of it can be linked."""
+    """Returns the last generation, or None if it was built for another address, so that nothing in it can be linked."""
     last = draft.previous
     return None if last is None or last.manifest.base_url != base_url else last
 
 
 def refuse_gaps(rows: Iterable[Projection], paths: Container[str]) -> None:
-    """Raises `GenerationBroken` where a document of `rows` is not among `paths`: no API could read that generation."""
+    """Raises `GenerationBroken` if a document of `rows` is not among `paths`: no API could read that generation."""
     missing = [path for row in rows for path, _ in row.bodies if path not in paths]
     if missing:
         raise GenerationBroken(
@@ -201,14 +201,14 @@ def refuse_gaps(rows: Iterable[Projection], paths: Container[str]) -> None:
 
 
 def _is_made_of(row: Projection, context: DocumentContext, digests: Mapping[str, str], draft: Draft) -> bool:
-    """Returns whether every body of a document that reads tables was made of these, as `digests` tell them apart."""
+    """Returns True if, by `digests`, every body of a document that reads tables was built from the same rows."""
     last = {} if draft.previous is None else draft.previous.manifest.documents
     source = made_of_tables(row, context.installation, digests)
     return source is not None and all(path in last and last[path].made_of == source for path, _ in row.bodies)
 
 
 def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collection[Projection]) -> list[Projection]:
-    """Returns the rows of `unmoved` that show no document of a moved one."""
+    """Returns the rows of `unmoved` that show no document of a moved row."""
     names = {row.name for row in unmoved}
     shown_in = {row.name for row in rows_that_show(row.path for row in rows if row.name not in names)}
     return [row for row in unmoved if row.name not in shown_in]
@@ -216,7 +216,7 @@ def _without_those_that_show_moved(rows: Iterable[Projection], unmoved: Collecti
 
 @dataclass(frozen=True)
 class _Kept:
-    """Documents that are linked from the last generation: their entries and the files of each."""
+    """Documents that are linked from the last generation: their entries and files."""
 
     entries: dict[str, DocumentEntry]
     parts: dict[str, Part]
@@ -245,10 +245,10 @@ def _kept(unmoved: Collection[Projection], previous: Generation | None) -> _Kept
 def _documents(
     rows: Iterable[Projection], context: DocumentContext, draft: Draft, digests: Mapping[str, str] | None = None
 ) -> tuple[list[PublishedDocument], list[Projection]]:
-    """Makes the documents of `rows`. Returns them, and the rows whose last document would be made of the same again.
+    """Builds the documents of `rows`. Returns them, and the rows whose sources have not changed since the last one.
 
-    `digests` are those of the tables now; without them no document tells of which ones it was made.
-    Documents that describe others are made last, one after another, from bodies here or of the last generation.
+    `digests` are the tables' current ones; without them no document records from which rows it was built. Documents
+    that describe others are built last, one after another, from bodies here or of the last generation.
     """
     chosen = list(rows)
     context = replace(context, memo={})  # no table changes while the documents of one generation are read
@@ -269,7 +269,7 @@ def _documents(
 
 
 def _bodies_of(generation: Generation, paths: Collection[str]) -> dict[str, bytes]:
-    """Returns the bodies of those of these documents that a generation has, by path."""
+    """Returns the bodies of the documents at `paths` that a generation has, by path."""
     public = generation.path / "public"
     return {path: (public / file_of(path)).read_bytes() for path in paths if path in generation.manifest.documents}
 
@@ -314,15 +314,15 @@ def _built(
     disputes: int,
     made_last: Sequence[Projection],
 ) -> Built | None:
-    """Builds a generation with the encoded siblings of its data, the head of the audit, the documents that describe its
-    files, and the signed manifest of everything public."""
+    """Builds a generation from `parts`, with the encoded siblings of its data, the head of the audit, the documents
+    that describe its files, and the signed manifest of all public files."""
     head = audit_head(settings, draft)
     seal = seal_of(settings, draft, entries, base_url, head, made_last, _token_index(parts, draft))
     return build(settings.data_dir, draft, with_encoded_files(parts), entries, base_url, head, seal, disputes=disputes)
 
 
 def _token_index(parts: Mapping[str, Part], draft: Draft) -> bytes | None:
-    """Returns the index of further tokens among the parts: a new file, or that of the last generation."""
+    """Returns the index of further tokens among the parts, from a new file or the last generation."""
     name = f"public{TOKENS_INDEX_PATH}"
     if name not in parts:
         return None
@@ -364,7 +364,7 @@ def _holder_parts(context: DocumentContext) -> dict[str, Part]:
 
 
 def _graph_parts(documents: Iterable[PublishedDocument], draft: Draft) -> dict[str, Part]:
-    """Returns the file that the script of the graph's page reads, from documents here or of the last generation."""
+    """Returns the file that the graph page's script reads, built from documents here or of the last generation."""
     bodies = {document.path: document.body for document in documents}
     for path in GRAPH_DOCUMENTS:
         if path not in bodies and draft.previous is not None and path in draft.previous.manifest.documents:

@@ -1,4 +1,4 @@
-"""Makes the files about open data: index, metadata of datasets, and the signed manifest of everything public."""
+"""Builds the files about open data: the index, datasets' metadata, and the signed manifest of all public files."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -44,22 +44,22 @@ from warehouse.publish.generations import Component, DocumentEntry, Draft, Part,
 
 _MANIFEST_FILE = f"public{MANIFEST_PATH}"
 _SEALED = (".json", ".yaml")
-"""Endings of the files here; those of the data files differ."""
+"""The endings of the files built here; data files have others."""
 
 SEALED_ROWS = tuple(rows_that_show((INDEX_PATH,)))
-"""The documents that show the index, so that they are made after it: the page of open data."""
+"""The documents that show the index, and so are built after it: the page of open data."""
 
 _PAGES = {f"public/{file_of(row.path)}{suffix}" for row in SEALED_ROWS for suffix in ("", *ENCODINGS.values())}
 
 
 def is_sealed(path: str) -> bool:
-    """Returns whether the component at `path` within a generation is made here."""
+    """Returns True if the component at `path` within a generation is built here."""
     described = path.startswith(FOLDER) and _without_encoding(path).endswith(_SEALED)
     return path in _PAGES or (described and not path.startswith(f"public{TOKENS_FOLDER}"))
 
 
 def _without_encoding(path: str) -> str:
-    """Returns the path of the file that the one at `path` is an encoded sibling of, or its own."""
+    """Returns the path of the file of which the one at `path` is an encoded sibling, or else `path`."""
     is_published = published_folder(path.removeprefix("public")) is not None
     return path if is_published else path.removesuffix(ENCODINGS["gzip"])
 
@@ -73,10 +73,10 @@ def seal_of(
     rows: Sequence[Projection],
     token_index: bytes | None,
 ) -> Seal:
-    """Returns how to make these files, and the documents of `rows` among them, for a pending generation.
+    """Returns the seal that builds these files, and the documents of `rows` among them, for a pending generation.
 
-    `token_index` is its index of further tokens, which those documents show.
-    Raises `SettingsInvalid`, `StoreUnusable`: bad keys.
+    `token_index` is its index of further tokens, which those documents show. Raises `SettingsInvalid` or
+    `StoreUnusable` if the signing keys are unusable.
     """
 
     def make(components: Mapping[str, Component]) -> Sealed:
@@ -108,13 +108,13 @@ def seal_of(
 
 
 def _is_old(draft: Draft) -> bool:
-    """Returns whether the last manifest has to be signed again before it expires."""
+    """Returns True if the last manifest must be signed again before it expires."""
     last = None if draft.previous is None else draft.previous.manifest.components.get(_MANIFEST_FILE)
     return last is None or draft.created_at.timestamp() - last.mtime >= SIGNED_AGAIN_AFTER.total_seconds()
 
 
 def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: str) -> dict[str, bytes]:
-    """Returns index and metadata, by path within the generation."""
+    """Returns the index and the metadata, by path within the generation."""
     datasets = [public.dataset for public in public_tables().values()]
     files = _data_files(components, draft)
     index = data_index(base_url, datasets, files)
@@ -128,7 +128,7 @@ def _descriptions(components: Mapping[str, Component], draft: Draft, base_url: s
 
 @lru_cache(maxsize=2)
 def _contracts(base_url: str) -> dict[str, bytes]:
-    """Returns the contract of every dataset by path: they follow from the code alone."""
+    """Returns the data contract of every dataset by path. Cached, since they depend only on the code."""
     return {
         contract_path(public.dataset.name): yaml.dump(
             data_contract(base_url, public.dataset),
@@ -142,7 +142,7 @@ def _contracts(base_url: str) -> dict[str, bytes]:
 
 
 def _now(components: Mapping[str, Component], draft: Draft, documents: Mapping[str, DocumentEntry]) -> bytes:
-    """Returns what pages tell of the service's present state, which they don't hold themselves."""
+    """Returns the document of the service's current state, which pages read instead of containing it."""
     blocks = [block for path in components if (block := block_of_list(path.rpartition("/")[2])) is not None]
     return written(
         now_document(
@@ -173,7 +173,7 @@ def _data_files(components: Mapping[str, Component], draft: Draft) -> list[DataF
 def _public_files(
     components: Mapping[str, Component], documents: Mapping[str, DocumentEntry]
 ) -> dict[str, ManifestFile]:
-    """Returns every file that has an address of its own, by its path there: documents, data, and what pages load."""
+    """Returns every file with a public address, by its path there: documents, data, and files that pages load."""
     files: dict[str, ManifestFile] = {}
     for path in documents:
         fresh, stale = components[f"public/{file_of(path)}"], components.get(f"stale/{file_of(path)}")

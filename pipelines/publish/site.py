@@ -1,4 +1,4 @@
-"""Builds the published tree around the documents: the route table, and the server and CDN configuration from it."""
+"""Builds the files that accompany the documents: the route table, and the server and CDN configuration from it."""
 
 import os
 import re
@@ -42,13 +42,13 @@ FOLDERS = {
     "/assets/js/*.js": Folder(media_type="text/javascript; charset=utf-8", has_encodings=True),
     "/assets/png/*.png": Folder(media_type="image/png"),
 }
-"""Patterns without overlap, since a CDN applies every rule that matches. A file that is gzip itself is in none of those
-that match an encoded sibling of a text."""
+"""Patterns without overlap, since a CDN applies every rule that matches. No pattern matches both a file that is itself
+gzip and an encoded sibling of a text."""
 
 INDEXES = {page.path: Index(page.programs, page.published_path) for page in PAGES if page.programs is not None}
 
 ASSETS = {file.name: f"/assets{file.suffix.replace('.', '/')}/" for file in sorted((SITE / "assets").iterdir())}
-"""Assets that pages load, by name in `site/assets/`, and their published folder, where names contain a hash."""
+"""Assets that pages load, by name in `site/assets/`, with their published folder, in which names contain a hash."""
 
 TEMPLATES = {
     "public/_headers": "hosting/_headers.j2",
@@ -64,7 +64,7 @@ def route_table(
     projections: Iterable[Projection] = PROJECTIONS,
     redirects: Iterable[Redirect] = REDIRECTS,
 ) -> RouteTable:
-    """Returns routes of every document, its aliases and published variants, and the redirects, all in order."""
+    """Returns the routes of every document, its aliases and published variants, and the redirects, all sorted."""
     routes = {path: route for row in projections for path, route in _routes(row, installation).items()}
     leading = {
         redirect.path: RedirectRoute(installation.prefix + redirect.to, installation.header_fields(redirect.headers))
@@ -76,19 +76,19 @@ def route_table(
 
 @lru_cache(maxsize=8192)
 def published_folder(path: str) -> Folder | None:
-    """Returns the folder of the file at `path`, or None. It is sought once a process: a generation has more than a
-    thousand files, most of them those of the last one."""
+    """Returns the folder of the file at `path`, or None. Cached: a generation has more than a thousand files, most of
+    them the same as in the last one."""
     return next((folder for pattern, folder in FOLDERS.items() if is_in_folder(pattern, path)), None)
 
 
 def site_files(table: RouteTable, api_address: str) -> dict[str, bytes]:
-    """Returns contents by path in a generation. Servers send requests without a file to `api_address` (host:port)."""
+    """Returns contents by path in a generation. Servers pass requests without a file to `api_address` (host:port)."""
     return dict(_site_files(msgspec.json.encode(table), api_address))
 
 
 @lru_cache(maxsize=4)
 def _site_files(encoded: bytes, api_address: str) -> dict[str, bytes]:
-    """Returns the same from an encoded table. A process that publishes again finds them made."""
+    """Returns the same from an encoded table, cached for a process that publishes repeatedly."""
     table = msgspec.json.decode(encoded, type=RouteTable)
     files = {
         path: _templates().get_template(name).render(table=table, api_address=api_address).encode()
@@ -100,7 +100,7 @@ def _site_files(encoded: bytes, api_address: str) -> dict[str, bytes]:
 
 
 def filled(projection: Projection, content: Content | PageContent) -> Content:
-    """Returns the content; where the projection has a template, with the body that the template renders."""
+    """Returns the content; if it has a template, the body that the template renders."""
     if isinstance(content, PageContent):
         stale = None if content.stale is None else _rendered(content.template, content.stale)
         return ExpiringBody(_rendered(content.template, content.fresh), stale, content.stale_after)
@@ -109,23 +109,23 @@ def filled(projection: Projection, content: Content | PageContent) -> Content:
 
 @lru_cache(maxsize=1024)
 def shown_content(projection: Projection, installation: Installation, shown: tuple[bytes | None, ...]) -> Content:
-    """Returns the content of a document that shows others, from their bodies in the order of its row. A process that
-    publishes again finds it made."""
+    """Returns the content of a document that shows others, from their bodies in the order of its row. Cached for a
+    process that publishes repeatedly."""
     assert projection.describe is not None
     bodies = {path: body for path, body in zip(projection.shows, shown, strict=True) if body is not None}
     return filled(projection, projection.describe(installation, bodies))
 
 
 def made_of(projection: Projection, installation: Installation, shown: tuple[bytes | None, ...]) -> str:
-    """Returns a hash of everything that decides the content of a document that shows others."""
+    """Returns a hash of everything that determines the content of a document that shows others."""
     digests = tuple(None if body is None else _digest(body) for body in shown)
     return sha256_hex(repr((projection.name, _code_version(), _facts_of(installation), digests)).encode())
 
 
 def made_of_tables(projection: Projection, installation: Installation, digests: Mapping[str, str]) -> str | None:
-    """Returns a hash of everything that decides the content of a document that reads tables, from `digests` of them.
+    """Returns a hash of everything that determines the content of a document that reads tables, from their `digests`.
 
-    Returns None where it reads none, or others.
+    Returns None if it reads no table, or one without a digest.
     """
     read = sorted(tables_of(projection))
     if not read or not digests.keys() >= set(read):
@@ -147,7 +147,7 @@ def _facts_of(installation: Installation) -> str:
 
 @cache
 def _code_version() -> str:
-    """Returns a hash of the code and the data that pages are made of: after an update they are made again."""
+    """Returns a hash of the code and the data from which pages are built, so that they are rebuilt after an update."""
     hashes = [sha256_hex(Path(__file__).read_bytes())]
     for folder in _MADE_BY:
         for directory, inner, names in os.walk(folder):
@@ -195,15 +195,15 @@ def _routes(projection: Projection, installation: Installation) -> dict[str, Rou
 
 
 def _quoted(text: str) -> str:
-    """Quotes a text as a string of nginx and Caddy."""
+    """Quotes a text as a string for nginx and Caddy."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 @lru_cache(maxsize=4096)
 def _prose(text: str) -> Markup:
-    """Marks up a text in which backquotes stand around code, as descriptions have it. Pages of operations share most of
-    theirs: 13,000 of 1,400 kinds."""
+    """Marks up code in backquotes within a description. Cached, since pages of operations share most of theirs: there
+    are 13,000 uses of 1,400 texts."""
     pieces = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
@@ -211,13 +211,13 @@ def _prose(text: str) -> Markup:
 
 
 def _expression(pattern: str) -> str:
-    """Returns a folder's pattern as a regular expression of nginx and Caddy."""
+    """Returns a folder's pattern as a regular expression for nginx and Caddy."""
     return "^" + ".+".join(map(re.escape, pattern.split("*"))) + "$"
 
 
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
-    """Keeps compiled templates beside their sources, as Python does with modules. Where it can't write, each process
-    compiles them."""
+    """Stores compiled templates next to their sources, as Python does with modules. If it can't write there, each
+    process compiles them."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         with suppress(OSError):

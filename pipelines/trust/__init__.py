@@ -1,1 +1,1 @@
-"""Trust: counts attestations into scores, and has the registry confirm a sample of them."""
+"""Trust: computes scores from attestations, and has the registry confirm a sample of them."""

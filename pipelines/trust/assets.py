@@ -1,4 +1,4 @@
-"""Trust as assets: scores counted from attestations, their history, the contract's answers, and served rows."""
+"""Trust as assets: scores computed from attestations, their history, the contract's answers, and the served rows."""
 
 import asyncio
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def registry_of(runtime: Runtime) -> str | None:
         table_spec(
             "core_trust__scores",
             GROUP,
-            "Each agent's scores, counted from its attestations in the contract's own integer arithmetic: the plain "
+            "Each agent's scores, computed from its attestations in the contract's own integer arithmetic: the plain "
             "mean and one in which recent work weighs more.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
@@ -50,7 +50,7 @@ def registry_of(runtime: Runtime) -> str | None:
         table_spec(
             "core_trust__history",
             GROUP,
-            "Every attestation with the agent's scores after it: how trust came about.",
+            "Every attestation with the agent's scores after it: how trust developed.",
             deps=["raw_chain__attestations", "raw_chain__attestation_ranges"],
             freshness=FRESHNESS,
             capability="trust_scores",
@@ -59,7 +59,7 @@ def registry_of(runtime: Runtime) -> str | None:
     pool=POOL,
 )
 def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Counts the attestations above the last fold."""
+    """Counts the attestations after the last fold."""
     registry = registry_of(runtime)
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)
@@ -87,13 +87,13 @@ def count_scores(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeR
 
 @table_asset(
     GROUP,
-    "A sample of scores and thresholds as the registry itself answers `meetsTrustThreshold` at the block up to "
+    "The registry's own answers of `meetsTrustThreshold` for a sample of scores and thresholds, at the block up to "
     "which attestations are counted.",
     deps=["core_trust__scores"],
     kinds=("evm",),
 )
 def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Asks the contract about a sample that follows from the block's hash, once per block."""
+    """Queries the contract about a sample drawn by the block's hash, once per block."""
     registry = registry_of(runtime)
     checks: list[ScoreCheck] = []
     with runtime.warehouse.connect() as connection:
@@ -124,7 +124,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
         table_spec(
             "out_trust__scores",
             GROUP,
-            "Scores as served.",
+            "The served scores.",
             deps=["core_trust__scores"],
             freshness=FRESHNESS,
             capability="trust_scores",
@@ -132,7 +132,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
         table_spec(
             "out_trust__status",
             GROUP,
-            "The contracts, the block that scores hold at, and what the contract said there.",
+            "The contracts, the block of the scores, and the contract's answers at that block.",
             deps=["core_trust__scores", "core_trust__history", "core_trust__checks"],
             freshness=FRESHNESS,
             capability="trust_scores",
@@ -141,7 +141,7 @@ def core_trust__checks(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
     pool=POOL,
 )
 def serve_trust(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Records the scores that are served."""
+    """Records the scores to serve."""
     settings, registry = runtime.settings, registry_of(runtime)
     with runtime.warehouse.connect() as connection:
         state = read_trust_state(connection)

@@ -1,4 +1,4 @@
-"""Asks the registry contract for its half-life, and whether agents meet thresholds at a block."""
+"""Queries the registry contract for its half-life, and whether agents meet thresholds at a block."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ _MOST_S: Final = 3650 * 86_400
 
 
 async def read_half_life(rpc: Rpc, registry: str) -> int | None:
-    """Reads the contract's half-life in seconds, which never changes. Returns None where its answer contains none."""
+    """Reads the contract's half-life in seconds, which never changes. Returns None if the answer contains none."""
     (answer,) = await ask(rpc, [("eth_call", [{"to": registry, "data": _HALF_LIFE}, "latest"])])
     half_life_s = answer if isinstance(answer, Missing) else decode_uint(answer)
     return None if isinstance(half_life_s, Missing) or not 0 < half_life_s <= _MOST_S else half_life_s

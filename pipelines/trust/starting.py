@@ -1,4 +1,4 @@
-"""The trust registry's row before its first run."""
+"""Writes the trust registry's row before its first run."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The price sources: each module here declares one as `SOURCE`. No other list names them."""
+"""The price sources: each module here declares one as `SOURCE`. There is no other list of them."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -13,9 +13,9 @@ PRICE_SOURCES: tuple[PriceSource, ...] = tuple(
         key=lambda source: (source.market, source.rank),
     )
 )
-"""The sources of each market, in order of belief."""
+"""The sources of each market, most trusted first."""
 
 
 def configured_sources(market: Market, settings: Settings) -> tuple[PriceSource, ...]:
-    """Returns the configured sources of a market, in order of belief."""
+    """Returns the configured sources of a market, most trusted first."""
     return tuple(source for source in PRICE_SOURCES if source.market == market and source.is_configured(settings))

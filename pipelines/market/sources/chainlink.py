@@ -1,4 +1,4 @@
-"""Chainlink's ETH/USD feed on the chain, believed while the sequencer's uptime feed is sound."""
+"""Chainlink's ETH/USD feed on the chain, trusted while the sequencer's uptime feed is sound."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,10 +13,11 @@ LATEST_ROUND = selector("latestRoundData()")
 DECIMALS = selector("decimals()")
 
 HEARTBEAT_S = 1200 + 60
-"""The feed writes at least this often on Base, and its transaction takes a while to be included."""
+"""The longest time between updates: on Base the feed writes every 1,200 s, plus a while until the transaction is
+included."""
 
 GRACE_S = 3600
-"""Prices are not believed for this long after a sequencer returns: nobody could act while it was down."""
+"""Seconds after a sequencer's return for which prices are not trusted, since nobody could act while it was down."""
 
 _CLOCK_SKEW_S = 120
 _INT256 = 1 << 256
@@ -25,7 +26,7 @@ _DECIMALS_LIMIT = 36
 
 @dataclass(frozen=True)
 class Round:
-    """`latestRoundData()`: answer in the feed's own decimals, times in Unix seconds."""
+    """The result of `latestRoundData()`: the answer in the feed's own decimals, times in Unix seconds."""
 
     answer: int
     started_s: int
@@ -33,7 +34,7 @@ class Round:
 
 
 def read_round(result: object) -> Round | None:
-    """Reads the five words of an `eth_call` result; None where the result is something else."""
+    """Reads the five words of an `eth_call` result; None if the result is something else."""
     words = read_words(result, 5)
     if words is None:
         return None
@@ -44,7 +45,7 @@ def read_round(result: object) -> Round | None:
 def decode(
     latest: object, decimals: object, sequencer: object, *, has_sequencer: bool, block: int, now: datetime
 ) -> Quote | Refusal:
-    """Reads the price from `eth_call` results. `sequencer` is the uptime feed's round where there is one."""
+    """Reads the price from `eth_call` results. `sequencer` is the uptime feed's round, if there is such a feed."""
     if has_sequencer and (refusal := _sequencer(read_round(sequencer), now)) is not None:
         return refusal
     feed, places = read_round(latest), read_words(decimals, 1)

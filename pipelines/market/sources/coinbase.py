@@ -7,7 +7,7 @@ from pipelines.market.price_source import OverHttp, PriceSource
 
 
 def decode(answer: Any) -> Quote | Refusal:
-    """Reads the spot price. The answer has no time of its own."""
+    """Reads the spot price. The answer contains no time."""
     data = inner(answer, "data")
     if not isinstance(data, dict):
         return Refusal("error_answer")

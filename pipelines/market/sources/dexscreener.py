@@ -33,11 +33,11 @@ def _side(pair: Any, token: str) -> str | None:
 
 
 def _pool(pair: dict[str, Any], token: str) -> Pool | None:
-    """Reads a pair from the token's side; None where it has no usable price."""
+    """Reads a pair from the token's side; None if it has no usable price."""
     inverted = _side(pair, token) == "quote"
     price = usd_price(pair.get("priceUsd"))
     if inverted and price is not None:
-        # priceUsd is that of the base token, priceNative what one of it costs in the quote token: ours.
+        # priceUsd is the base token's, and priceNative the price of one base token in the quote token, which is ours.
         in_ours = number(pair.get("priceNative"), LOWEST_USD, HIGHEST_USD / LOWEST_USD)
         price = None if in_ours is None else usd_price(price / in_ours)
     if price is None:

@@ -33,7 +33,7 @@ def _side(pool: Any, name: str) -> str | None:
 
 
 def _pool(pool: Any, name: str) -> Pool | None:
-    """Reads a pool from the token's side; None where it has no usable price."""
+    """Reads a pool from the token's side; None if it has no usable price."""
     side = _side(pool, name)
     facts = inner(pool, "attributes")
     price = usd_price(inner(facts, f"{side}_token_price_usd"))
@@ -43,7 +43,7 @@ def _pool(pool: Any, name: str) -> Pool | None:
     buys, sells = (number(inner(facts, "transactions", "h24", way), 0, 1e9) for way in ("buys", "sells"))
     if inverted:
         buys, sells = sells, buys
-    # Capitalisation is that of the token asked for where its price is given too, else that of the base token.
+    # The capitalisation is the requested token's if its price is given too, else the base token's.
     worth = number(inner(facts, "market_cap_usd"), 0, 1e15) or number(inner(facts, "fdv_usd"), 0, 1e15)
     traded_at = number(inner(facts, "last_trade_timestamp"), 1e9, 1e10)
     address = inner(facts, "address")

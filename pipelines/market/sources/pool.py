@@ -1,4 +1,4 @@
-"""The token's own pool on the chain, of a kind in `POOL_KINDS`: the price follows from its reserves."""
+"""The token's own pool on the chain, of a kind in `POOL_KINDS`: the price is computed from its reserves."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,15 +29,15 @@ TOTAL_SUPPLY = selector("totalSupply()")
 BALANCE_OF = selector("balanceOf(address)")
 
 EVENT_BLOCKS = 2000
-"""Number of blocks before a moment that are searched for its reserves; public nodes allow as many at once."""
+"""Number of blocks before a moment that are searched for its reserves: as many as public nodes allow per request."""
 
 
 @dataclass(frozen=True)
 class PoolReading:
     """A pool at one block: its kind, its pair, and the decimals of our token and of the other.
 
-    `ours` and `other` are its reserves in whole tokens, `held` is what it holds of both: of a concentrated pool, whose
-    reserves are virtual, that is another amount.
+    `ours` and `other` are its reserves in whole tokens, and `held` its actual balances of both, which differ for a
+    concentrated pool, whose reserves are virtual.
     """
 
     kind: PoolKind
@@ -67,7 +67,8 @@ def read_reserves(
 
 
 def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decimal | None) -> Decimal | Refusal:
-    """Returns the worth of one of the other token in USD. It must be USDC, or wrapped ether at a known price."""
+    """Returns the worth in USD of one whole unit of the other token, which must be USDC, or wrapped ether at a known
+    price."""
     currency = currency_of(pair, chain_id=chain_id, usdc=usdc)
     if isinstance(currency, Refusal):
         return currency
@@ -79,9 +80,10 @@ def usd_of_other(pair: Pair, *, chain_id: int, usdc: str | None, eth_usd: Decima
 def quote_of(
     reading: PoolReading, usd: Decimal, *, supply_raw: object, pool: str, block: int, observed_at: datetime
 ) -> Quote | Refusal:
-    """Makes the quote of a pool at a block; capitalisation is that of the whole supply.
+    """Builds the quote of a pool at a block; its capitalisation is that of the whole supply.
 
-    A pool is thin if it holds little, and if little is traded at its present price: a position in a narrow range moves.
+    A pool is thin if it holds little, or if little can be traded at its current price: liquidity in a narrow range can
+    move away.
     """
     exact = reading.price_in_other * Fraction(usd)
     price = usd_price(as_decimal(exact))
@@ -104,13 +106,13 @@ def quote_of(
 
 
 def event_filter(kind: PoolKind, pool: str, block: int) -> list[dict[str, Any]]:
-    """Makes the `eth_getLogs` parameters that find a pool's last reserves at a block."""
+    """Returns the `eth_getLogs` parameters that find a pool's last reserves at a block."""
     first = max(0, block - EVENT_BLOCKS + 1)
     return [{"address": pool, "topics": [list(kind.events)], "fromBlock": hex(first), "toBlock": hex(block)}]
 
 
 def price_then(now: PoolReading, logs: object) -> Fraction | None:
-    """Reads the price in the other token from the last of some events; None where there is no event."""
+    """Reads the price in the other token from the last of these events; None if there is no event."""
     if not isinstance(logs, list) or not logs:
         return None
     topics = inner(logs[-1], "topics")
@@ -166,7 +168,7 @@ async def _read(reading: ChainReading) -> Decoded:
     quote = quote_of(now, usd, supply_raw=supply, pool=pool, block=block.number, observed_at=block.at)
     if isinstance(quote, Refusal) or past is None:
         return quote
-    # A change in USD equals one in terms of the other token only where that token keeps its worth.
+    # A change in terms of the other token equals the change in USD only if that token's worth is constant.
     blocks = (past.hour_block, past.day_block) if pair.other == settings.usdc_address else (None, None)
     hour, day = [None if number is None else await _price_at(reading, now, pool, number) for number in blocks]
     return with_past(quote, now, hour, day, past)
