@@ -274,7 +274,7 @@ class OneFileEventLog(SqliteEventLogStorage):
                     with self._connect(INDEX_SHARD_NAME):
                         pass
             except Exception as error:  # raising it here would leave Dagster's instance half closed
-                _log.warning("%d events of runs are not kept: %s", waiting, error)
+                _log.warning("%d events of runs were not stored: %s", waiting, error)
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None

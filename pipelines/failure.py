@@ -34,7 +34,7 @@ def failure_marked(settings: Settings, *, lock_wait_s: float) -> Iterator[None]:
             mark_stale(settings, failure)
         if isinstance(failure, DagsterAssetCheckFailedError):
             raise CheckFailed(
-                f"What was read breaks its contract: {' '.join(str(failure).split())}. Nothing of it was published.",
+                f"The new data violates its contract: {' '.join(str(failure).split())}. None of it was published.",
                 cure="The check's facts are in Dagster; the last good generation stays up, marked stale.",
             ) from failure
         raise

@@ -92,7 +92,7 @@ FIRST_RUN_MARK = "first-run"
 worker that finds it knows that the process of the first run is gone. Dagster can't know that if the process had not
 begun a run yet."""
 
-DIARY_CURE = "Dagster begins a new one, and nothing but its own records of runs is lost."
+DIARY_CURE = "Dagster creates a new one; only its own records of runs are lost."
 
 
 def prepare_home(data_dir: Path) -> Path:

@@ -78,7 +78,7 @@ class _SharedHold:
 
     @staticmethod
     def _waiting() -> None:
-        logger.info("waiting for the run that holds the warehouse")
+        logger.info("waiting for the run that is using the warehouse")
 
 
 def runtime_resource(settings: Settings) -> dg.ResourceDefinition:

@@ -257,13 +257,13 @@ def dagster_schedule(job: Job, settings: Settings) -> dg.ScheduleDefinition:
     )
     def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         if a_run_is_on(context.instance, (job.name, *job.not_beside)):
-            return dg.SkipReason("a run is going on")
+            return dg.SkipReason("a run is in progress")
         now = datetime.now(UTC)
         try:
             with run_lock(settings.data_dir, wait_s=LOCK_PATIENCE_S) if waits else nullcontext():
                 due = job.due(settings, now)
         except RunBusy:
-            return dg.SkipReason("a run is going on")
+            return dg.SkipReason("a run is in progress")
         except OperatorProblem as problem:
             return dg.SkipReason(f"{problem.code}: {problem}")
         if due is None:

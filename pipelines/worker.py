@@ -74,7 +74,7 @@ def only_worker(home: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WorkerRunning(
-                f"A worker runs already on {home}.", cure="Stop it first; `svc run` starts one by itself."
+                f"A worker is already running on {home}.", cure="Stop it first; `svc run` starts one by itself."
             ) from None
         yield
 

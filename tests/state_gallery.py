@@ -114,7 +114,7 @@ def states(directory: Path) -> dict[str, State]:
             (
                 "Further tokens",
                 "broken",
-                "a log row of another form",
+                "a log row in an unknown form",
                 "no worker has read its first blocks yet",
                 "/data/tokens/index.json",
             ),
@@ -202,7 +202,7 @@ def _further_tokens() -> list[PublishedToken]:
         waiting_token(FurtherToken(address=address(number), first_block=7, name=name), 8453)
         for number, name in ((1, None), (2, "long" * 16))
     )
-    return [first, broken_token(second, "blocks 0 to 49: a log row of another form: " + "long" * 60)]
+    return [first, broken_token(second, "blocks 0 to 49: a log row in an unknown form: " + "long" * 60)]
 
 
 def _transfers(bodies: Bodies) -> list[dict[str, Any]]:

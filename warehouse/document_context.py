@@ -30,11 +30,11 @@ class DocumentContext:
     previous body, and for variants that show a document that is published more often than their tables
     (`SHOWN_IN_VARIANTS`)."""
     moved_tables: Collection[str] | None = None
-    """The tables that may have changed since `bodies` were published; None where any may."""
+    """The tables that may have changed since `bodies` were published; None if any may."""
     computes_lists: bool = True
     """True if a missing list may be computed here, which takes a second for half a million addresses."""
     memo: dict[str, Any] | None = None
-    """The readers' cache for a generation, which never changes; None where the tables may change between two reads."""
+    """The readers' cache for a generation, which never changes; None if the tables may change between two reads."""
 
     def remembered(self, name: str, make: Callable[[], _Value]) -> _Value:
         """Returns the value that `make` returned the first time in this generation; calls it if there is none."""
@@ -47,7 +47,7 @@ class DocumentContext:
 
     @property
     def history_dir(self) -> Path:
-        """The directory of the history's files, beside that of the lists."""
+        """The directory of the history's files, next to that of the lists."""
         return self.holders_dir.parent / "history"
 
     @property

@@ -229,7 +229,7 @@ class Endpoint:
         async for chunk in response.content.iter_any():
             size += len(chunk)
             if size > _MAX_BODY_BYTES:
-                raise self._error(classify(method, http_status=413), "an answer above the size we read")
+                raise self._error(classify(method, http_status=413), "an answer larger than the limit")
             chunks.append(chunk)
         return b"".join(chunks)
 
@@ -319,7 +319,7 @@ class RpcPool:
         if self.endpoints and not usable:
             wrong_chains = "; ".join(str(endpoint.wrong_chain) for endpoint in self.endpoints)
             raise ChainMismatch(
-                f"No RPC URL is of chain {self.chain_id}: {wrong_chains}.",
+                f"No RPC URL belongs to chain {self.chain_id}: {wrong_chains}.",
                 cure="Set SVC_CHAIN_ID or SVC_RPC_URLS so that they agree.",
             )
         return sorted(usable, key=lambda endpoint: (endpoint.resting, endpoint.late, endpoint.busy))

@@ -21,7 +21,7 @@ from warehouse.duck.fetch_log import Attempt
 ALL_WELL_EVERY = timedelta(minutes=5)
 ELSE_EVERY = timedelta(minutes=1)
 HOURLY = timedelta(hours=1)
-DUE = "the service's own answers are to be checked"
+DUE = "a probe of the service is due"
 EARLY = timedelta(seconds=5)
 """Tolerance for a tick that comes slightly early."""
 

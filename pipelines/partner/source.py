@@ -37,7 +37,7 @@ def partner_due(settings: Settings, now: datetime) -> str | None:
         return None
     with Warehouse(settings.data_dir).read_only() as connection:
         due = [] if connection is None else due_sources(connection, settings, now)
-    return f"{' and '.join(due)} to be asked" if due else None
+    return f"{' and '.join(due)} to be queried" if due else None
 
 
 async def ask_partner(

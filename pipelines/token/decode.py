@@ -163,9 +163,9 @@ def rows_of(body: bytes, decoder: msgspec.json.Decoder[LogsAnswer[Row]]) -> list
     try:
         answer = decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise LogsInvalid(f"a log row of another form: {error}") from None
+        raise LogsInvalid(f"a log row in an unknown form: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+        raise RpcError(Transient(), "an answer that is not JSON-RPC") from None
     if answer.error is not None:
         raise_error_object(answer.error, method="eth_getLogs")
     if answer.result is None:
@@ -182,7 +182,7 @@ def decode_receipts(results: Iterable[Any], *, token_address: str, block: int) -
                 if log.address.lower() == token_address and log.topics and log.topics[0].lower() == TRANSFER_TOPIC:
                     rows.append(msgspec.convert(log, TransferLog, from_attributes=True))
     except msgspec.ValidationError as error:
-        raise LogsInvalid(f"a receipt of another form: {error}") from None
+        raise LogsInvalid(f"a receipt in an unknown form: {error}") from None
     return columns_of(rows, token_address=token_address, from_block=block, to_block=block)
 
 
@@ -220,7 +220,7 @@ def transfers_of(logs: LogColumns, *, from_block: int, to_block: int) -> Transfe
     if logs.log_index.max() > np.iinfo(np.int32).max:
         raise LogsInvalid("a number out of range")
     if logs.from_topic[:, :12].any() or logs.to_topic[:, :12].any():
-        raise LogsInvalid("a topic that is no address")
+        raise LogsInvalid("a topic that is not an address")
     return TransferColumns(
         block_number=logs.block_number,
         log_index=logs.log_index.astype(np.int32),

@@ -47,7 +47,7 @@ async def probe(pool: RpcPool, *, confirmations: int | None, avoid: Collection[E
     genesis_hash = views[0].genesis.hash
     if any(view.genesis.hash != genesis_hash for view in views):
         raise ChainMismatch(
-            "The RPC URLs are of different chains with one id: their genesis blocks differ.",
+            "The RPC URLs belong to different chains with the same id: their genesis blocks differ.",
             cure="Keep only the addresses of the chain you mean in SVC_RPC_URLS.",
         )
     finalized, level = agreed_finality(views), ConsistencyLevel.FINALIZED
@@ -119,7 +119,7 @@ async def confirm_checkpoint(pool: RpcPool, checkpoint: Checkpoint) -> frozenset
     contradicting: dict[Endpoint, str] = {}
     for endpoint, header in headers.items():
         if isinstance(header, BlockHeader) and not agrees(header):
-            log.warning("%s contradicts block %d that we hold", endpoint.host, checkpoint.to_block)
+            log.warning("%s contradicts stored block %d", endpoint.host, checkpoint.to_block)
             contradicting[endpoint] = header.hash
     if contradicting and not any(map(agrees, headers.values())):
         hashes = ", ".join(f"{endpoint.host} has {other[:18]}…" for endpoint, other in contradicting.items())

@@ -145,7 +145,7 @@ class TransfersOfTokens:
         try:
             logs = [log for receipt in msgspec.convert(list(receipts), list[Receipt]) for log in receipt.logs]
         except msgspec.ValidationError as error:
-            raise LogsInvalid(f"a receipt of another form: {error}") from None
+            raise LogsInvalid(f"a receipt in an unknown form: {error}") from None
         wanted = set(self.addresses)
         transfers = (
             log
@@ -165,7 +165,7 @@ class TransfersOfTokens:
         sorting = np.argsort(known)
         owners: NDArray[np.int64] = sorting[np.searchsorted(known, wanted, sorter=sorting).clip(max=len(known) - 1)]
         if (known[owners] != wanted).any():
-            raise LogsInvalid("a log of a contract that was not asked for")
+            raise LogsInvalid("a log of a contract that was not requested")
         return owners
 
     def _together(self, owners: NDArray[np.int64], columns: TransferColumns) -> ColumnsOfTokens:
@@ -179,7 +179,7 @@ class TransfersOfTokens:
         columns, owners = picked(columns, order), owners[order]
         again = (np.diff(columns.block_number) == 0) & (np.diff(columns.log_index) == 0) & (np.diff(owners) == 0)
         if again.any():
-            raise LogsInvalid("a log that is there twice")
+            raise LogsInvalid("a log that occurs twice")
         counts = np.bincount(owners, minlength=len(self.read)).tolist()
         return ColumnsOfTokens(columns, dict(zip(self.addresses, counts, strict=True)), {})
 
@@ -189,7 +189,7 @@ class TransfersOfTokens:
         for row in rows:
             of_token = by_token.get(row.address.lower())
             if of_token is None:
-                raise LogsInvalid("a log of a contract that was not asked for")
+                raise LogsInvalid("a log of a contract that was not requested")
             of_token.append(row)
         parts, counts, reasons = [], {}, dict(broken)
         for token in self.read:
@@ -209,7 +209,7 @@ def _bytes_of(addresses: Iterable[str]) -> NDArray[np.uint8]:
     """Returns the bytes of addresses, 20 per row. Raises `LogsInvalid`."""
     texts = [address[2:] for address in addresses]
     if any(len(text) != 40 for text in texts):
-        raise LogsInvalid("an address of another length")
+        raise LogsInvalid("an address of a wrong length")
     try:
         return np.frombuffer(binascii.unhexlify("".join(texts)), np.uint8).reshape(-1, 20)
     except ValueError:
@@ -228,5 +228,5 @@ def _readable(rows: Iterable[msgspec.Raw]) -> tuple[list[TransferLog], dict[str,
                 address = _EMITTER.decode(row).address.lower()
             except msgspec.ValidationError:
                 raise LogsInvalid("a log row without an address") from None
-            broken.setdefault(address, f"a log row of another form: {error}")
+            broken.setdefault(address, f"a log row in an unknown form: {error}")
     return readable, broken

@@ -202,7 +202,7 @@ class EventSource:
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
         if self._held is not None and _is_earlier(header, self._held):
-            raise LogsInvalid(f"block {last} would be earlier than block {self._held.to_block}, which is held")
+            raise LogsInvalid(f"block {last} would be earlier than the stored block {self._held.to_block}")
         return RangeAnswer(endpoint, columns, digest, header)
 
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:
@@ -271,7 +271,7 @@ class EventSource:
                 return fuller
         raise NodesDisagree(
             f"RPC nodes differ on blocks {blocks[0]} to {blocks[1]}: {hosts}, and no third answer confirms either.",
-            cure="Run again; if it stays so, remove the node that is wrong from SVC_RPC_URLS.",
+            cure="Run again; if that recurs, remove the node that is wrong from SVC_RPC_URLS.",
         )
 
     async def _by_receipts(self, candidates: Sequence[BlockRows]) -> int | None:

@@ -138,14 +138,14 @@ class SparseEvents(ABC):
         try:
             logs = [log for receipt in msgspec.convert(list(receipts), list[Receipt]) for log in receipt.logs]
         except msgspec.ValidationError as error:
-            raise LogsInvalid(f"a receipt of another form: {error}") from None
+            raise LogsInvalid(f"a receipt in an unknown form: {error}") from None
         return self._columns([log for log in logs if self.matches(log)], block, block)
 
     def _columns(self, logs: Iterable[ReceiptLog], first: int, last: int) -> EventColumns:
         rows: dict[tuple[int, int], EventRow] = {}
         for log in logs:
             if log.removed or not self.matches(log):
-                raise LogsInvalid("a log that was not asked for")
+                raise LogsInvalid("a log that was not requested")
             row = self._row(log)
             if row is None:
                 continue
@@ -235,13 +235,13 @@ class Attestations(ContractEvents):
 
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
         if len(log.topics) != 4:
-            raise LogsInvalid("an attestation of another form")
+            raise LogsInvalid("an attestation in an unknown form")
         agent, attester, job_id = (_word(topic) for topic in log.topics[1:])
         try:
             # The text as bytes: an attester may have sent some that are not UTF-8.
             number, score, at_s, uri = decode(["uint256", "uint256", "uint256", "bytes"], _bytes(log.data))
         except DecodingError as error:
-            raise LogsInvalid(f"an attestation of another form: {error}") from None
+            raise LogsInvalid(f"an attestation in an unknown form: {error}") from None
         if not 1 <= score <= 100 or number < 1 or at_s >= _MAX_TIME_S:
             raise LogsInvalid("an attestation out of range")
         return (
@@ -275,7 +275,7 @@ class PoolReserves(ContractEvents):
     def values(self, log: ReceiptLog) -> tuple[Value, ...] | None:
         state = self.kind.read_event(log.topics, log.data)
         if state is None:
-            raise LogsInvalid("an event of the pool of another form")
+            raise LogsInvalid("an event of the pool in an unknown form")
         return tuple(number.to_bytes(32) for number in state)
 
 
@@ -307,14 +307,14 @@ def _bytes(text: str) -> bytes:
 def _word(text: str) -> bytes:
     word = _bytes(text)
     if len(word) != 32:
-        raise LogsInvalid("a word that has not 32 bytes")
+        raise LogsInvalid("a word that is not 32 bytes long")
     return word
 
 
 def _address(text: str) -> bytes:
     address = _bytes(text)
     if len(address) != 20:
-        raise LogsInvalid("an address that has not 20 bytes")
+        raise LogsInvalid("an address that is not 20 bytes long")
     return address
 
 

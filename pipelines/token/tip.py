@@ -138,7 +138,7 @@ async def _doubt_empty(
         except RpcError:
             continue
         if any(isinstance(answer, list) and answer for answer in answers):
-            raise RpcError(Transient(), "an empty answer for a block that holds events")
+            raise RpcError(Transient(), "an empty answer for a block that contains events")
 
 
 def _in_block(events: Events, header: BlockHeader) -> list[Params]:

@@ -103,7 +103,7 @@ async def _slice(connection: Connection, runtime: Runtime) -> tuple[Followed, In
             raise StartBlockAhead(
                 f"SVC_TOKEN_START_BLOCK is {settings.token_start_block}, and the chain's newest block is "
                 f"{seen.head.number}: there is nothing to read.",
-                cure="Set it to the block in which the token was deployed; on a new chain wait until it is that long.",
+                cure="Set it to the block in which the token was deployed; on a new chain, wait for that block.",
             )
         identity = ChainIdentity(seen.chain_id, seen.genesis_hash, settings.token_address, settings.token_start_block)
         stamp(connection, identity)

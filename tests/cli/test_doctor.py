@@ -260,7 +260,7 @@ def test_other_stores_are_looked_at(tmp_path: Path):
     counters, guardrail, records = other_stores(held)
     assert counters.status == "ok"
     assert_mends(guardrail, "fail", "Move it aside")
-    assert_mends(records, "fail", "Dagster begins a new one")
+    assert_mends(records, "fail", "Dagster creates a new one")
 
 
 def test_a_taken_port_names_its_setting(tmp_path: Path):

@@ -12,7 +12,7 @@ WORKERS = {
     "SVC_RPC_URLS": "http://127.0.0.1:9/",
     "SVC_SIGNING_KEY_FILE": "{tmp}/key.pem",
 }
-NEEDS = "Ingestion over workers needs what is not set here: {}."
+NEEDS = "Ingestion over workers needs settings that are not set here: {}."
 HOW = "Set it as docs/operations.md shows under `More than one machine: ingestion`."
 TOKEN = "There is no token to read."
 WHICH = "Set SVC_TOKEN_ADDRESS, or name further tokens in SVC_TOKENS_FILE."

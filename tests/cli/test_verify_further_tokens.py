@@ -105,7 +105,7 @@ def with_list(site: Site, lines: list[str]) -> Site:
 def test_every_token_is_proven_and_a_broken_one_leaves_the_whole_unproven(site: Site) -> None:
     checks = checked(site)
     why = (
-        "broken (blocks 50 to 99: a log row of another form: Expected `str` of length >= 66 - at `$.data`): its "
+        "broken (blocks 50 to 99: a log row in an unknown form: Expected `str` of length >= 66 - at `$.data`): its "
         "history can't be read further, and its newest list is of block 49"
     )
     assert (checks[f"{BAD} state"].outcome, checks[f"{BAD} state"].detail) == (Outcome.UNKNOWN, why)

@@ -126,7 +126,7 @@ def test_the_schedule_skips_while_a_run_is_recorded_as_going_on(
     place: Place, instance: dg.DagsterInstance, status: dg.DagsterRunStatus
 ):
     record_run(instance, status, svc__process=this_process())
-    assert tick(place, instance) == dg.SkipReason("a run is going on")
+    assert tick(place, instance) == dg.SkipReason("a run is in progress")
 
 
 def test_the_schedule_skips_while_the_lock_is_held(
@@ -134,7 +134,7 @@ def test_the_schedule_skips_while_the_lock_is_held(
 ):
     monkeypatch.setitem(chain_due.__kwdefaults__, "lock_wait_s", 0.1)
     with run_lock(place.data_dir, wait_s=0):
-        assert tick(place, instance) == dg.SkipReason("a run is going on")
+        assert tick(place, instance) == dg.SkipReason("a run is in progress")
 
 
 def test_a_run_whose_process_was_killed_does_not_hold_up_the_schedule(place: Place, instance: dg.DagsterInstance):

@@ -97,11 +97,11 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert run.attributes == {"svc.run_id": waiting, "svc.job": "upkeep"}
         assert {(span.name.split()[0], span.attributes["svc.succeeded"]) for span in steps} == {("step", True)}
 
-        with pytest.raises(WorkerRunning, match="A worker runs already"), only_worker(prepare_home(tmp_path)):
+        with pytest.raises(WorkerRunning, match="A worker is already running"), only_worker(prepare_home(tmp_path)):
             pass  # two workers would write one warehouse
         if ROUNDS > 1:
             assert at.worker().wait(HANG_S) != 0
-            assert "A worker runs already" in (tmp_path / "worker.log").read_text()
+            assert "A worker is already running" in (tmp_path / "worker.log").read_text()
 
         runs = [at.launch(name) for name in ("upkeep", "prices") * 2]
         assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"

@@ -20,10 +20,10 @@ def load_relayer(settings: Settings) -> Any:
     try:
         text = "" if path is None else path.read_text().strip()
         if path is None or _KEY.fullmatch(text) is None:
-            raise _unusable(path, "holds no private key")
+            raise _unusable(path, "contains no private key")
         return eth_account().Account.from_key(text)
     except (OSError, ValueError):
-        raise _unusable(path, "can't be read, or holds no private key") from None
+        raise _unusable(path, "can't be read, or contains no private key") from None
 
 
 def _unusable(path: Path | None, why: str) -> SettingsInvalid:

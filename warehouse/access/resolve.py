@@ -87,7 +87,7 @@ def _require_issuable(standing: CaseStanding, cases: list[Case], rail: PaymentRa
         if case.transfer.sender != first.transfer.sender or (case is not first and case.case_id == first.case_id):
             raise PaymentNotSettled(
                 f"{case.case_id} is not another payment of {first.transfer.sender}.",
-                cure="Name one of the same sender.",
+                cure="Name a payment of the same sender.",
             )
     if quote is None or terms is None:
         raise PaymentNotSettled(
@@ -96,7 +96,7 @@ def _require_issuable(standing: CaseStanding, cases: list[Case], rail: PaymentRa
         )
     if terms.payer != first.transfer.sender or not is_intact(quote):
         raise PaymentNotSettled(
-            f"{quote.quote_id} asks {terms.payer} to pay, and {first.transfer.sender} paid.", cure="Refund it."
+            f"{quote.quote_id} asks {terms.payer} to pay, but {first.transfer.sender} paid.", cure="Refund it."
         )
     if standing.claim_id is not None:
         raise PaymentNotSettled(f"Quote {quote.quote_id} was claimed by another payment.", cure="Refund this one.")
@@ -117,4 +117,6 @@ def _match(case: Case) -> Match:
 
 
 def _settled(case: Case) -> PaymentNotSettled:
-    return PaymentNotSettled(f"{case.case_id} is {case.state} already.", cure="`svc claim unmatched` shows what waits.")
+    return PaymentNotSettled(
+        f"{case.case_id} is already {case.state}.", cure="`svc claim unmatched` shows the waiting cases."
+    )

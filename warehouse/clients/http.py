@@ -60,7 +60,7 @@ def tls_roots() -> ssl.SSLContext:
     except OSError as error:
         raise SettingsInvalid(
             f"The certificates of SSL_CERT_FILE or SSL_CERT_DIR can't be read: {error}.",
-            cure="Let it name a file of PEM certificates, or unset it.",
+            cure="Set it to a file of PEM certificates, or unset it.",
         ) from error
     if not file and not directory:
         context.load_default_certs()

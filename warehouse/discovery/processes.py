@@ -17,7 +17,7 @@ CHILDREN_FILE = "children.json"
 
 
 Answered = Mapping[tuple[str, int], int]
-"""Answers of one process, counted by what gave them (`published`, `file`, `rooms`, `front`) and HTTP status."""
+"""Answers of one process, counted by their origin (`published`, `file`, `rooms`, `front`) and HTTP status."""
 
 
 @dataclass(frozen=True, slots=True)

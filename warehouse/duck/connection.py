@@ -126,7 +126,7 @@ class Warehouse:
         The caller holds the run lock. Raises `RunBusy` if another program has the file open, `StoreUnusable`,
         `DiskFull`; the file is then unchanged.
         """
-        shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # what a killed run left
+        shutil.rmtree(self.data_dir / SPILL, ignore_errors=True)  # left by a killed run
         fresh = self.path.with_name(f"{self.path.name}.rewritten")
         for left in (fresh, fresh.with_name(f"{fresh.name}.wal")):
             left.unlink(missing_ok=True)
@@ -241,8 +241,8 @@ def stamp(connection: duckdb.DuckDBPyConnection, identity: ChainIdentity) -> Non
     stored = ChainIdentity(*row)
     if stored != identity:
         raise ForeignStore(
-            f"The warehouse holds {_identity_text(stored)}, the settings ask for {_identity_text(identity)}.",
-            cure="Set SVC_DATA_DIR to another directory, or the settings back to what they were.",
+            f"The warehouse contains {_identity_text(stored)}; the settings name {_identity_text(identity)}.",
+            cure="Set SVC_DATA_DIR to another directory, or restore the earlier settings.",
         )
 
 
@@ -277,7 +277,7 @@ def run_lock(data_dir: Path, *, wait_s: float, waiting: Callable[[], None] = lam
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     raise RunBusy(
-                        "Another run holds the warehouse.", cure="Wait for it to end and try again."
+                        "Another run is using the warehouse.", cure="Wait for it to end and try again."
                     ) from None
                 if not announced:
                     waiting()
@@ -306,7 +306,7 @@ def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
     text = " ".join(str(error).split())
     what = f"{path} can't be used: {text.rstrip('.')}."
     if "Could not set lock" in text:
-        return RunBusy(what, cure="Wait for the run that writes it, or close the program that holds it open.")
+        return RunBusy(what, cure="Wait for the run that writes it, or close the program that has it open.")
     if "No space left on device" in text:
         return DiskFull(f"The disk filled up while {path} was written.", cure="Free some space and try again.")
     # DuckDB has no separate class for damaged files.
@@ -318,7 +318,7 @@ def problem_of(path: Path, error: duckdb.Error) -> OperatorProblem | None:
     return None
 
 
-_RESTORE = "Restore it, or move it away: chain and ledger are read again, and prices begin again."
+_RESTORE = "Restore it, or move it away: chain and ledger are read again, and the prices start over."
 _OLDEST_TABLES = {"raw_chain__identity", "raw_chain__ranges"}
 """The tables that every warehouse has, whichever version created it."""
 

@@ -76,7 +76,7 @@ def gather_columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[Co
             parts += [f"min({number})", f"max({number})", f"approx_quantile({number}, {_DECILES})"]
         else:
             parts += ["null", "null", "null"]
-    row = connection.execute(f"select {', '.join(parts)} from {table}").fetchone()  # noqa: S608 - names of ours
+    row = connection.execute(f"select {', '.join(parts)} from {table}").fetchone()  # noqa: S608 - our own names
     assert row is not None, "an aggregate gives a row"
     rows, values = row[0], row[1:]
     return [ColumnFacts(column.name, rows, *values[5 * place : 5 * place + 5]) for place, column in enumerate(columns)]

@@ -40,7 +40,7 @@ def columns_of(table: str) -> tuple[Column, ...]:
 def count_rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """Returns the number of rows of a table."""
     # A DuckDB relation would run two queries: for its columns, and for its rows.
-    ((count,),) = connection.execute(f'select count(*) from "{table}"').fetchall()  # noqa: S608 - names of ours
+    ((count,),) = connection.execute(f'select count(*) from "{table}"').fetchall()  # noqa: S608 - our own names
     return int(count)
 
 

@@ -23,7 +23,7 @@ def upsert(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterab
 
 def replace_all(connection: duckdb.DuckDBPyConnection, table: str, rows: Row | Iterable[Row]) -> None:
     """Deletes every row of the table and inserts these. The caller holds the transaction."""
-    connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
+    connection.execute(f"delete from {table}")  # noqa: S608 - our own name
     insert(connection, table, rows)
 
 
@@ -31,7 +31,7 @@ def refill(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     """Replaces the rows of a derived table by those of its declaration's query. The caller holds the transaction."""
     rows = tables()[table].rows
     assert rows is not None, f"{table} declares its rows"
-    connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
+    connection.execute(f"delete from {table}")  # noqa: S608 - our own name
     connection.execute(f"insert into {table} by name {rows.query}")
 
 

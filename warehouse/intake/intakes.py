@@ -69,7 +69,7 @@ def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str 
         if known["request_digest"] is None:
             raise RegistrationErased("Send a fresh Idempotency-Key to register again.")
         if not hmac.compare_digest(known["request_digest"], digest):
-            raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
+            raise IdempotencyMismatch("This Idempotency-Key was used for another request: send a fresh one.")
         record = _known(tx, known["intake_id"])
         token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
         return AcceptedIntake(record, replayed=True, erase_token=token)
@@ -214,7 +214,7 @@ def known_intake(reader: Reader, intake_id: str) -> IntakeRecord:
     """Returns the intake with this id for an operator. Raises `IntakeUnknown`."""
     record = find_intake(reader, intake_id)
     if record is None:
-        raise IntakeUnknown("No intake has this id, or it is forgotten.", cure="`svc intake list` shows them.")
+        raise IntakeUnknown("No intake has this id, or it was forgotten.", cure="`svc intake list` shows them.")
     return record
 
 
@@ -252,7 +252,7 @@ def _consented_at(request: AnyIntake, now: datetime) -> datetime:
     instants = {pointer: instant_of(text) for pointer, text in stated.items() if text is not None}
     ahead = [pointer for pointer, instant in instants.items() if instant > now + CONSENT_SKEW]
     if ahead:
-        reason = "lies in the future: send the time at which consent was given, or leave it out"
+        reason = "is in the future: send the time at which consent was given, or leave it out"
         raise BodyInvalid(f"The time of consent {reason}.", errors=[(pointer, reason) for pointer in ahead])
     return min(now, next(iter(instants.values()), now))
 

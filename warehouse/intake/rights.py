@@ -61,7 +61,7 @@ def erase_intake(ledger: Ledger, pepper: bytes, intake_id: str, token: str) -> N
     """
     if not hmac.compare_digest(erase_token(pepper, intake_id).encode(), token.encode()):
         raise IntakeNotFound(
-            "No intake has this id and this erase token: send both as the registration answered them, or ask the "
+            "No intake has this id and this erase token: send both as the registration returned them, or ask the "
             "operator to erase it."
         )
     # The token is right, so an unknown intake was erased before.

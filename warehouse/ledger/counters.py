@@ -207,7 +207,7 @@ def _open_table(settings: Settings, data_dir: Path, statements: tuple[Path, ...]
         wait_s=wait_s,
         lock=_SCHEMA_LOCK,
         pragmas=(f"page_size = {_PAGE_BYTES}", f"wal_autocheckpoint = {_CHECKPOINT_PAGES}"),
-        damaged_cure="Stop the service and delete the file: it holds nothing but counters.",
+        damaged_cure="Stop the service and delete the file: it contains only counters.",
         waits_for_disk=False,
     )
 

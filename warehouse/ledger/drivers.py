@@ -25,7 +25,9 @@ OLDEST_SQLITE = (3, 51, 3)
 CONNECT_ARGUMENTS: dict[str, Any] = {"connect_timeout": 5, "application_name": "svc"}
 """Arguments of every PostgreSQL connection; after `connect_timeout` seconds a silent address counts as unreachable."""
 
-_REACH_CURE = "Check that PostgreSQL runs and that SVC_LEDGER_URL has the right host, user, password and database."
+_REACH_CURE = (
+    "Check that PostgreSQL is running and that SVC_LEDGER_URL has the right host, user, password and database."
+)
 BUSY_CURE = "Find the process that keeps it locked; nothing was written, so the same step can be tried again."
 
 
@@ -84,7 +86,7 @@ def scrub(connection: Any, store: str) -> None:
     connection.execute("vacuum")
     busy, *_ = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
     if busy:
-        raise StoreBusy(f"{store} is being read, so that its write-ahead log stays.", cure=BUSY_CURE)
+        raise StoreBusy(f"{store} is being read, so its write-ahead log can't be emptied.", cure=BUSY_CURE)
 
 
 def scrub_file(path: Path, wait_s: float) -> None:
@@ -149,7 +151,7 @@ _SQLITE_PROBLEMS = (
 
 _POSTGRESQL_PROBLEMS = (
     ("57P", "ended the connection", "Wait until PostgreSQL is up again and try once more."),
-    ("57014", "cancelled a statement", "Try again; where it recurs, raise its statement_timeout for SVC_LEDGER_URL."),
+    ("57014", "cancelled a statement", "Try again; if it recurs, raise its statement_timeout for SVC_LEDGER_URL."),
     ("25P03", "ended a transaction that was left idle", "Try again; nothing was written."),
     ("25006", "is read-only", "Point SVC_LEDGER_URL at the primary."),
     ("42501", "lacks a permission", "Let the user of SVC_LEDGER_URL create and write tables there."),

@@ -156,7 +156,7 @@ class Transaction(Reader):
                     copy.write_row(row)
         else:
             values = ", ".join("?" * len(columns))
-            cursor.executemany(f"insert into {table} ({names}) values ({values})", rows)  # noqa: S608 - names of ours
+            cursor.executemany(f"insert into {table} ({names}) values ({values})", rows)  # noqa: S608 - our own names
 
     def changed_each(self, changes: Sequence[tuple[str, str]]) -> list[int]:
         """Adds a change to the change feed for each kind and entity id, in order, and returns their `seq`s."""
@@ -282,8 +282,8 @@ class Ledger:
         stamped = self.identity()
         if stamped is not None and stamped != identity:
             raise ForeignStore(
-                f"{self._store} is of {_chain_and_token(stamped)}, not of {_chain_and_token(identity)}.",
-                cure="Set SVC_DATA_DIR (or SVC_LEDGER_URL) to another place, or chain and token back.",
+                f"{self._store} belongs to {_chain_and_token(stamped)}, not to {_chain_and_token(identity)}.",
+                cure="Set SVC_DATA_DIR (or SVC_LEDGER_URL) to another place, or restore the chain and the token.",
             )
 
     def scrub(self) -> None:

@@ -28,12 +28,12 @@ def _read_or_make(path: Path) -> str:
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StoreUnusable(
-            f"The master secret {path} can't be read or made: {getattr(error, 'strerror', 'not text')}.",
+            f"The master secret {path} can't be read or created: {getattr(error, 'strerror', 'not text')}.",
             cure="Give this user access to the file and its directory, or set SVC_MASTER_SECRET.",
         ) from None
     if len(text) < SHORTEST_MASTER_SECRET:
         raise StoreUnusable(
-            f"The master secret {path} is shorter than it was made.",
+            f"The master secret {path} is shorter than when it was created.",
             cure="Restore it from a backup; without it no API key of this ledger is valid.",
         )
     return text

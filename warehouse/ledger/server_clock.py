@@ -64,8 +64,8 @@ class ServerClock:
         if abs(behind_s) > TOLERATED_S and not self._told:
             which = "behind" if behind_s > 0 else "ahead of"
             _log.warning(
-                "The clock of this host is %.0f s %s that of the ledger's database, which counts. Set this host's "
-                "clock: times in its logs and of what it publishes are wrong.",
+                "The clock of this host is %.0f s %s that of the ledger's database, which is used. Set this "
+                "host's clock: times in its logs and in what it publishes are wrong.",
                 abs(behind_s),
                 which,
             )

@@ -43,7 +43,7 @@ class LedgerSync:
 
     def synced_to(self, connection: Connection) -> int:
         """Returns the ledger's seq up to which changes are synced; 0 before the first sync."""
-        row = connection.execute(f"select seq from {self.state}").fetchone()  # noqa: S608 - a name of ours
+        row = connection.execute(f"select seq from {self.state}").fetchone()  # noqa: S608 - our own name
         return int(row[0]) if row else 0
 
     def has_moved(self, ledger: Ledger, since: int) -> bool:

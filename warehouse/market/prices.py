@@ -134,7 +134,7 @@ def are_prices_served(connection: duckdb.DuckDBPyConnection) -> bool:
 
 @dataclass(frozen=True)
 class Traded:
-    """The amounts of a day's trades, in the token's smallest unit, by which prices in USD were read around each.
+    """The traded amounts of a day, in the token's smallest unit, by which USD prices are known around each trade.
 
     A trade moves its pool's price, so its price is the geometric mean of the prices before and after it.
     """

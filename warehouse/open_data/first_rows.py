@@ -55,7 +55,7 @@ def newest_rows(public: PublicTable, unit: Unit, source: str, most: int) -> str:
         # Among rows of one block or second the last written comes first, so the same table always gives the same rows.
         order, inner, written = f"{column} desc, written desc", f"{column} desc, rowid desc", ", rowid as written"
     # Only in the chosen rows are amounts converted to text.
-    newest = f"(select *{written} from {source} order by {inner} limit {most})"  # noqa: S608 - names of ours
+    newest = f"(select *{written} from {source} order by {inner} limit {most})"  # noqa: S608 - our own names
     return f"{public.rows(unit, newest)} order by {order}"
 
 

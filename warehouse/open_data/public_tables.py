@@ -69,7 +69,7 @@ class PublicTable:
             f'{expression.replace("$whole", whole)} as "{column.name}"'
             for expression, column in zip(self.expressions, self.dataset.columns, strict=True)
         )
-        return f"select {columns} from {_with_texts(source, self.texts)}"  # noqa: S608 - names of ours
+        return f"select {columns} from {_with_texts(source, self.texts)}"  # noqa: S608 - our own names
 
     def _whole(self, unit: Unit) -> str:
         """Returns the SQL of the number of smallest units in a whole token. In a table with amounts of several tokens,
@@ -151,7 +151,7 @@ def _text_of(amount: str) -> str:
 
 def _with_texts(source: str, texts: tuple[str, ...]) -> str:
     """Returns `source` with the texts of its amounts added to its columns."""
-    return f"(select *, {', '.join(texts)} from {source})" if texts else source  # noqa: S608 - names of ours
+    return f"(select *, {', '.join(texts)} from {source})" if texts else source  # noqa: S608 - our own names
 
 
 _Column = tuple[str, Kind, str, bool, str]

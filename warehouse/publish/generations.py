@@ -191,8 +191,8 @@ def current_pointer(data_dir: Path) -> str | None:
 
 def _unusable(data_dir: Path, why: str) -> StoreUnusable:
     return StoreUnusable(
-        f"What is published in {data_dir} can't be used: {why}.",
-        cure=f"Move {data_dir}/current away and run `svc publish`, which makes it again.",
+        f"The published files in {data_dir} can't be used: {why}.",
+        cure=f"Move {data_dir}/current away and run `svc publish`, which rebuilds it.",
     )
 
 
@@ -430,7 +430,7 @@ def _verify(target: Path, component: Component, generation_id: str) -> None:
 def _broken(generation: str, why: str) -> GenerationBroken:
     return GenerationBroken(
         f"Generation {generation} can't be taken over: {why}.",
-        cure="What is served stays, and the next generation is tried.",
+        cure="The served generation stays, and the next one is tried.",
     )
 
 

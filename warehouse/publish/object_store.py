@@ -182,7 +182,7 @@ class ObjectStore:
         except (BaseError, FileNotFoundError) as error:
             raise ObjectStoreAway(
                 f"The object store {self.url} can't be used: {_first_line(error)}.",
-                cure="What is served stays; it is tried again. Check the store, its address and its credentials.",
+                cure="The served generation stays, and the store is tried again. Check its address and credentials.",
             ) from None
 
 

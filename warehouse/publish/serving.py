@@ -34,7 +34,7 @@ def table_digests(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     statement = read_sql("table_digest")
     # In one statement, since planning one per table takes longer than reading most tables.
     digests = " union all ".join(
-        f"select '{table.name}', * from ({statement.replace('$table', table.name)})"  # noqa: S608 - names of ours
+        f"select '{table.name}', * from ({statement.replace('$table', table.name)})"  # noqa: S608 - our own names
         for table in _published()
     )
     return {
@@ -166,7 +166,7 @@ class ServedGenerations:
             try:
                 connection = duckdb.connect(str(path), read_only=True, config={"threads": 1})
             except duckdb.Error as error:
-                cure = "Run `svc publish`, which makes it again."
+                cure = "Run `svc publish`, which rebuilds it."
                 raise StoreUnusable(f"{path} can't be opened: {error}.", cure=cure) from error
             bodies = {path: (generation.path / "public" / file_of(path)).read_bytes() for path in _shown(generation)}
             installation = Installation(generation.manifest.base_url)

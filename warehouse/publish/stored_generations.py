@@ -120,7 +120,7 @@ def roll_back(origin: Origin, generation_id: str, now: datetime) -> Pointer:
         if wanted is None:
             kept = ", ".join(sorted({pointer.generation for pointer in pointers})) or "none"
             raise GenerationUnknown(
-                f"{origin.store.url} holds no generation {generation_id}.", cure=f"It holds these: {kept}."
+                f"{origin.store.url} contains no generation {generation_id}.", cure=f"It contains these: {kept}."
             )
         newest = max(pointer.newest for pointer in pointers)
         pointing = Pointing(wanted.generation, wanted.manifest, newest, pointers[-1].forget_before)
@@ -149,7 +149,7 @@ def follow(origin: Origin, data_dir: Path, *, after: int = 0) -> Pointer | None:
             raise broken or ObjectStoreAway(
                 f"The object store {origin.store.url} lists pointer {number} as its newest, but {followed.number} was "
                 "followed here.",
-                cure="What is served stays; it is tried again.",
+                cure="The served generation stays; the store is tried again.",
             )
         try:
             if current is None or current.id != pointer.generation:
@@ -217,7 +217,7 @@ def _keep(origin: Origin, pointers: list[Pointer], kept: set[int], unneeded_befo
 
 def _followed(data_dir: Path, current: Generation | None) -> Pointer | None:
     """Returns the pointer that was followed last if its generation is still served, else None. A damaged file counts as
-    none: nothing depends on it."""
+    missing: nothing depends on it."""
     try:
         pointer = msgspec.json.decode((data_dir / FOLLOWED).read_bytes(), type=Pointer)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -236,7 +236,7 @@ def _valid(origin: Origin, number: int) -> Pointer | None:
     pointer = judge_pointer(body, number, origin.keys.current(), origin.base_url)
     if isinstance(pointer, Pointer):
         return pointer
-    _log.warning("Pointer %d of %s is %s and does not count", number, origin.store.url, pointer)
+    _log.warning("Pointer %d of %s is %s and is ignored", number, origin.store.url, pointer)
     return None
 
 
@@ -250,7 +250,7 @@ def _new_numbers(origin: Origin, taken: list[int] | None) -> list[int]:
         newest = max(taken, default=0)
         raise ObjectStoreAway(
             f"The object store {origin.store.url} lists pointer {newest} as its newest, but holds a newer one.",
-            cure="What is served stays; it is tried again.",
+            cure="The served generation stays; the store is tried again.",
         )
     return numbers
 
@@ -276,7 +276,7 @@ def _take_over(origin: Origin, data_dir: Path, pointer: Pointer) -> None:
     if content is None:
         raise GenerationBroken(
             f"Generation {pointer.generation} can't be taken over: its manifest is not stored.",
-            cure="What is served stays, and the next generation is tried.",
+            cure="The served generation stays, and the next one is tried.",
         )
 
     def fetch(missing: Mapping[Path, Component]) -> None:

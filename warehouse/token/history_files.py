@@ -90,7 +90,7 @@ class ArrayFile:
             start = _start_of_arrays(size)
             self.arrays = {name: _array(mapped, entry, start) for name, entry in header.arrays.items()}
         except (OSError, ValueError) as error:
-            cure = "Remove the directory `history` beside it; the next run makes it again."
+            cure = "Remove the directory `history` that contains it; the next run rebuilds it."
             raise StoreUnusable(f"{path} can't be read: {error}.", cure=cure) from error
         self.facts = header.facts
 

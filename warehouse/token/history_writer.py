@@ -99,7 +99,7 @@ def extend_history(
     if not files:
         with transaction(connection):
             for table in ("out_holders__history", "out_holders__daily", "out_holders__hourly"):
-                connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
+                connection.execute(f"delete from {table}")  # noqa: S608 - our own names
     while history.to_block < state.block:
         history = _next_history(connection, history, directory, state, sizes)
     for path in directory.iterdir():

@@ -106,7 +106,7 @@ def concentration(connection: duckdb.DuckDBPyConnection, holder_list: Path | str
     """Computes `top10_share`, `gini` and `hhi` of a list."""
     from warehouse.token.concentration import concentration_of  # the API imports this module, but computes no list
 
-    shares = connection.sql(f"select share from {rows_of(holder_list)}").pl()  # noqa: S608 - a name of ours
+    shares = connection.sql(f"select share from {rows_of(holder_list)}").pl()  # noqa: S608 - our own name
     return concentration_of(shares["share"])
 
 

@@ -1,4 +1,4 @@
-"""Draws from the stored rows what to ask nodes about a holder list, by a seed that no node knows."""
+"""Draws, from the stored rows, the facts of a holder list about which nodes are queried. No node knows the seed."""
 
 from dataclasses import dataclass
 

@@ -2,8 +2,8 @@
 another size that partitions of the current size replace.
 
 This is safe while workers write. Every attempt has its own files, so an abandoned file is never used again, and a file
-counts as abandoned only when it is a day older than the newest object. All times are the store's: no host's clock plays
-a part.
+counts as abandoned only when it is a day older than the newest object. All times are the store's, so no host's clock
+matters.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def _refused(fault: ManifestFault, what: str) -> OperatorProblem:
     match fault:
         case ManifestFault.MALFORMED:
             return PartitionBroken(
-                f"{what} is no manifest of its partition.", cure="Delete it: workers read these blocks again."
+                f"{what} is not a manifest of its partition.", cure="Delete it: workers read these blocks again."
             )
         case ManifestFault.UNSIGNED:
             return PartitionNotSigned(
@@ -226,7 +226,7 @@ def require_partitions(settings: Settings, *others: str) -> None:
     missing = [f"{PREFIX}{name.upper()}" for name in names if not getattr(settings, name)]
     if missing:
         raise SettingsInvalid(
-            f"Ingestion over workers needs what is not set here: {', '.join(missing)}.",
+            f"Ingestion over workers needs settings that are not set here: {', '.join(missing)}.",
             cure="Set it as docs/operations.md shows under `More than one machine: ingestion`.",
         )
 

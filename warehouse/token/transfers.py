@@ -117,7 +117,7 @@ def forget_unless_of(connection: Connection, tables: EventTables, address: str, 
         if rows == [wanted]:
             return
         for table in tables.names:
-            connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
+            connection.execute(f"delete from {table}")  # noqa: S608 - our own names
         connection.execute("delete from raw_chain__subjects where rows_table = ?", [tables.rows])
         connection.execute("delete from core_checks__watermarks where suite = ?", [tables.rows])
         subject = {"rows_table": tables.rows, "address": address, "start_block": start_block}

@@ -123,7 +123,7 @@ def fold_scores(connection: duckdb.DuckDBPyConnection, registry: str, half_life_
 def forget_scores(connection: duckdb.DuckDBPyConnection) -> None:
     """Deletes everything that was counted."""
     for table in ("core_trust__state", "core_trust__scores", "core_trust__history", "core_trust__checks"):
-        connection.execute(f"delete from {table}")  # noqa: S608 - names of our own
+        connection.execute(f"delete from {table}")  # noqa: S608 - our own names
 
 
 def scores(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -91,7 +91,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(place.data_dir)))
     assert due(place) is None  # the first look is that of a whole run
     publish_initial(place.settings())
-    assert due(place) == "partner and marketplace to be asked"
+    assert due(place) == "partner and marketplace to be queried"
     stay_within(300, for_s=20)  # sources are due by the clock's five minutes: two runs have to fall into the same
     run(place)
     documents = {path: still(place.document(path)) for path in (PARTNER_PATH, REVENUE_PATH)}

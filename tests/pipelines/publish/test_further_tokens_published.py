@@ -25,7 +25,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> House:
     house = House(tmp_path_factory.mktemp("published"))
     house.read_chain(mint(3), 20)
     tokens = [waiting_token(FurtherToken(address=address, first_block=7), CHAIN_ID) for address in (ONE, BAD)]
-    tokens[1] = broken_token(tokens[1], "blocks 0 to 49: a log row of another form")
+    tokens[1] = broken_token(tokens[1], "blocks 0 to 49: a log row in an unknown form")
     for token in tokens:
         write_published(house.data_dir, token)
     write_index(house.data_dir, tokens)
@@ -55,7 +55,7 @@ def test_people_find_them_on_the_page_of_open_data_as_long_as_they_are_published
     def told() -> str:
         return " ".join(Read((house.current / f"public{PAGE}").read_text()).text.split())
 
-    assert "Further tokens" in told() and "broken blocks 0 to 49: a log row of another form" in told()
+    assert "Further tokens" in told() and "broken blocks 0 to 49: a log row in an unknown form" in told()
     house.republish_stale()
     assert "Further tokens" in told()
     write_index(house.data_dir, [])

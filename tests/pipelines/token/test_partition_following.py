@@ -51,7 +51,7 @@ def test_every_token_of_a_partition_is_read_with_one_request_and_a_broken_one_st
     assert (second.state, second.block, second.holders, second.transfers) == (TokenState.PROVEN, 149, 2, 6)
     assert second.proof is not None and second.proof.total_supply == "30"
     assert (bad.state, bad.block) == (TokenState.BROKEN, 49)
-    assert bad.reason == "blocks 50 to 99: a log row of another form: Expected `str` of length >= 66 - at `$.data`"
+    assert bad.reason == "blocks 50 to 99: a log row in an unknown form: Expected `str` of length >= 66 - at `$.data`"
     published = dict(published_files(settings.data_dir))
     assert {path.rpartition("/")[2] for path in published if SECOND in path} >= {
         "token.json",

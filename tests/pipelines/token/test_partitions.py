@@ -161,7 +161,7 @@ def test_a_manifest_that_is_none_is_named(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
     (tmp_path / "store/manifests" / name).write_text("{}")
-    with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
+    with pytest.raises(PartitionBroken, match="is not a manifest of its partition"):
         store_at(tmp_path).manifests([name])
 
 
@@ -211,7 +211,7 @@ def test_a_manifest_under_the_name_of_another_one_is_none(store, tmp_path):
     for other in ("000000000000-000000000019/0123456789abcdef.json", "000000000020-000000000039/0123456789abcdef.json"):
         (folder / other).parent.mkdir(exist_ok=True)
         (folder / other).write_bytes((folder / name).read_bytes())
-        with pytest.raises(PartitionBroken, match="is no manifest of its partition"):
+        with pytest.raises(PartitionBroken, match="is not a manifest of its partition"):
             store_at(tmp_path).manifests([other])
 
 

@@ -57,7 +57,7 @@ def test_a_ledger_of_another_chain_or_token_is_refused_with_a_cure(
     first.stamp(BASE)
     first.close()
     second = open_ledger(ledger_settings, ledger_settings.data_dir)
-    with pytest.raises(ForeignStore, match="is of chain 8453") as caught:
+    with pytest.raises(ForeignStore, match="belongs to chain 8453") as caught:
         second.stamp(other)
     assert "SVC_DATA_DIR" in caught.value.cure
     assert second.identity() == BASE

@@ -3,11 +3,11 @@ create table if not exists out_access__funnel (
     day date not null,  -- UTC day on which quotes were made
     plan_id varchar not null,  -- Plan that the quote is for
     quotes bigint not null,  -- Quotes made that day
-    paid bigint not null,  -- Quotes among them for which money came, matching or not
+    paid bigint not null,  -- Quotes among them for which money arrived, matching or not
     claimed bigint not null  -- Quotes among them for which a key was issued
 );
 
--- rows: Quotes, those that money came for, those that a key was issued for.
+-- rows: Quotes, those for which money arrived, those for which a key was issued.
 select
     issued_at::date as day, plan_id, count(*) as quotes,
     count(*) filter (
@@ -19,7 +19,7 @@ from raw_ledger__quotes
 group by day, plan_id
 
 -- checks (warning) quotes_are_counted_once: Every quote is counted once, no step has more than the one before it, and
--- a quote is claimed exactly where a claim redeemed it.
+-- a quote is claimed exactly if a claim redeemed it.
 select
     (select count(*) from raw_ledger__quotes)
     - (select coalesce(sum(quotes), 0)::bigint from out_access__funnel) as quotes_missing,

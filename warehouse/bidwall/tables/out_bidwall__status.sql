@@ -3,7 +3,7 @@
 create table if not exists out_bidwall__status (
     chain_id bigint not null,  -- EIP-155 chain id
     contract_address varchar,  -- The watched contract, lower-case hex; null where none is configured
-    service_token varchar,  -- The service token, lower-case hex: what scope odai selects
+    service_token varchar,  -- The service token, lower-case hex, which scope odai selects
     trigger_wei varchar,  -- Balance at which the contract triggers, in wei as decimal text; null where none is
     -- configured
     balance_wei varchar,  -- Newest balance that was read, in wei as decimal text
@@ -11,12 +11,12 @@ create table if not exists out_bidwall__status (
     block_hash varchar,  -- Its hash
     block_time timestamp,  -- Its time, UTC
     is_final boolean,  -- True if that block was final
-    reason varchar,  -- Reason why the last reading failed; null where it did not
+    reason varchar,  -- Reason why the last reading failed; null if it succeeded
     fetched_at timestamp,  -- Time at which the balance was read, UTC
-    events_block bigint,  -- Block up to which every transfer is held
+    events_block bigint,  -- Block up to which every transfer is stored
     events_block_hash varchar,  -- Its hash
     events_block_time timestamp,  -- Its time, UTC
-    events_complete boolean,  -- True if that is the final block that reading aims at
+    events_complete boolean,  -- True if that is the final block, up to which to read
     events_reason varchar,  -- Reason why rows up to there may be missing or wrong: balance_mismatch or nodes_disagree
     recorded_at timestamp not null  -- Time of recording, UTC
 );

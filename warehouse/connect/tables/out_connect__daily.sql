@@ -2,13 +2,13 @@
 create table if not exists out_connect__daily (
     day date not null,  -- UTC day on which the sessions were opened
     sessions bigint not null,  -- Sessions that were opened
-    planned bigint not null,  -- Sessions that asked for a plan
+    planned bigint not null,  -- Sessions that requested a plan
     registered bigint not null,  -- Sessions that named an intake
     finished bigint not null,  -- Sessions whose every step is done or skipped
     closed bigint not null  -- Sessions that were closed before their time
 );
 
--- rows: Sessions, and how far they came.
+-- rows: Sessions, and how far they got.
 select
     day, count(*) as sessions, count(*) filter (assistant is not null) as planned,
     count(*) filter (registered) as registered, count(*) filter (finished) as finished, count(*) filter (closed) as closed

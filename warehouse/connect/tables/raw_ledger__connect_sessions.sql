@@ -2,9 +2,9 @@
 create table if not exists raw_ledger__connect_sessions (
     session_key varchar primary key,  -- Name of the session outside the ledger; its id can't be worked out from it
     day date not null,  -- UTC day on which it was opened
-    assistant varchar,  -- codex, claude-code, gemini, grok or custom; null before a plan was asked for
-    os varchar,  -- macos, linux or windows; null before a plan was asked for
-    runtime_profile varchar,  -- Runtime profile; null before a plan was asked for
+    assistant varchar,  -- codex, claude-code, gemini, grok or custom; null before a plan was requested
+    os varchar,  -- macos, linux or windows; null before a plan was requested
+    runtime_profile varchar,  -- Runtime profile; null before a plan was requested
     steps integer not null,  -- Steps of its plan
     done integer not null,  -- Steps that are done
     skipped integer not null,  -- Steps that were skipped

@@ -10,7 +10,7 @@ create table if not exists out_discovery__probes (
 );
 
 -- checks (warning) findings_have_status_and_reason: A capability is live, planned or off; one that is not live has a
--- reason; only settings plan a capability, and no finding lies in the future.
+-- reason; only settings plan a capability, and no finding is in the future.
 select
     count(*) filter (status not in ('live', 'planned', 'off')) as unknown_statuses,
     count(*) filter (determined_by not in ('settings', 'warehouse', 'http')) as unknown_ways,

@@ -1,12 +1,12 @@
 -- One row per event at a block, the newest thousand.
 create table if not exists core_feed__events (
-    id varchar not null,  -- Stable: found again, an event has the same id
+    id varchar not null,  -- Stable: an event that is derived again has the same id
     kind varchar not null,  -- snapshot, large_mover, holder_milestone, threshold_crossed or attestation
     occurred_at timestamp not null,  -- Time of the event's block, UTC
-    block bigint not null,  -- The block at which it holds
+    block bigint not null,  -- The event's block
     title varchar not null,  -- The event in a line
     text varchar not null,  -- The event in a sentence
-    path varchar not null,  -- Path of this service that says more
+    path varchar not null,  -- Path of this service with the details
     facts json not null,  -- Its numbers and addresses, as JSON
     recorded_at timestamp not null  -- Time at which a run found it, UTC
 );

@@ -1,11 +1,11 @@
 -- One row per UTC day and stage, `all` for the checks of a day; latency in microseconds.
 create table if not exists out_guardrail__daily (
     day date not null,  -- UTC day
-    stage varchar not null,  -- A stage in which a rule held, or all
-    checks bigint not null,  -- Checks of the day in which a rule of that stage held; all of them under all
+    stage varchar not null,  -- A stage in which a rule matched, or all
+    checks bigint not null,  -- Checks of the day in which a rule of that stage matched; all of them under all
     blocked bigint not null,  -- Checks among them that the stage blocked; under all, those that did not pass
-    latency_p50_us double not null,  -- Median of what judging them took, microseconds
-    latency_p99_us double not null  -- 99th percentile of what judging them took, microseconds
+    latency_p50_us double not null,  -- Median duration of judging them, microseconds
+    latency_p99_us double not null  -- 99th percentile of that duration, microseconds
 );
 
 -- checks (warning) days_sum_up_the_checks: The days sum up the checks: each is counted once under all, no more are

@@ -9,7 +9,7 @@ create table if not exists out_intake__funnel (
     active bigint not null  -- Intakes among them whose payment holds
 );
 
--- rows: Registrations, and how far they came.
+-- rows: Registrations, and how far they got.
 select
     lane, profile_id, count(*) as registrations, count(*) filter (current_state <> 'received') as provisioned,
     count(*) filter (review_state = 'approved') as approved,

@@ -13,7 +13,7 @@ create table if not exists out_market__eth_price (
 );
 
 -- checks (blocking) served_price_is_sound: ETH/USD as served is at most one row, above zero and no jump; it has a
--- lower quality where it is stale and a reason where it is missing; no source is asked more than once a minute.
+-- lower quality where it is stale and a reason where it is missing; no source is queried more than once a minute.
 with served as (
     select *, price::decimal(38, 24) as price_usd from out_market__eth_price
 ),

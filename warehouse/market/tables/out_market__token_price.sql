@@ -19,12 +19,12 @@ create table if not exists out_market__token_price (
     pool varchar,  -- The pool that the price is from
     pools bigint,  -- Sound pools that volume and trades are summed over
     block bigint,  -- Block of a price that was read on the chain
-    change_check json not null,  -- Changes by our own observations, as published
+    change_check json not null,  -- Changes according to our own observations, as published
     sources json not null  -- Every configured source's latest answer, as published
 );
 
 -- checks (blocking) served_price_is_sound: The served price is at most one row, above zero and no jump; it has a
--- lower quality where it is stale and a reason where it is missing; no source is asked more than once a minute.
+-- lower quality where it is stale and a reason where it is missing; no source is queried more than once a minute.
 with served as (
     select *, price::decimal(38, 24) as price_usd from out_market__token_price
 ),

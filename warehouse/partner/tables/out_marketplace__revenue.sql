@@ -2,12 +2,12 @@
 create table if not exists out_marketplace__revenue (
     source varchar not null,  -- Host of the marketplace
     quality varchar not null,  -- estimated, or unavailable where it never answered
-    reason varchar,  -- Oddity of the figures, or reason why the newest question failed, as a stable code
-    stale boolean not null,  -- True if the newest question failed, and this is an earlier answer
+    reason varchar,  -- Oddity of the figures, or reason why the newest request failed, as a stable code
+    stale boolean not null,  -- True if the newest request failed, and this is an earlier answer
     observed_at timestamp,  -- Null: the marketplace names no time
     fetched_at timestamp,  -- Time at which the figures were read, UTC
-    age_s bigint,  -- Seconds from then to our newest question
-    agent_id varchar not null,  -- The agent asked for
+    age_s bigint,  -- Seconds from then to our newest request
+    agent_id varchar not null,  -- The requested agent
     revenue_usd varchar,  -- Revenue of the agent since it began, USD, decimal text
     gross_usd varchar,  -- Gross value of the agent's jobs, USD, decimal text
     volume_usd varchar,  -- Volume as the marketplace counts it, USD, decimal text

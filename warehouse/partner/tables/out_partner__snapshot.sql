@@ -2,11 +2,11 @@
 create table if not exists out_partner__snapshot (
     source varchar not null,  -- Host of the partner
     quality varchar not null,  -- estimated, or unavailable where it never answered
-    reason varchar,  -- Reason why the newest question failed, as a stable code
-    stale boolean not null,  -- True if the newest question failed, and this is an earlier answer
+    reason varchar,  -- Reason why the newest request failed, as a stable code
+    stale boolean not null,  -- True if the newest request failed, and this is an earlier answer
     observed_at timestamp,  -- The partner's own time, UTC
     fetched_at timestamp,  -- Time at which the snapshot was last read, UTC
-    age_s bigint,  -- Seconds from then to our newest question
+    age_s bigint,  -- Seconds from then to our newest request
     snapshot json,  -- The object as the partner gave it
     snapshot_sha256 varchar,  -- SHA-256 of the object, keys sorted, without spaces
     unchanged_since timestamp  -- Time at which these bytes were first read, UTC

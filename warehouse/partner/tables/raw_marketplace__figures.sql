@@ -1,7 +1,7 @@
 -- One row per usable answer of the marketplace, the last 90 days.
 create table if not exists raw_marketplace__figures (
     source varchar not null,  -- Host of the marketplace
-    agent_id varchar not null,  -- The agent asked for
+    agent_id varchar not null,  -- The requested agent
     fetched_at timestamp not null,  -- Time of the reading, UTC
     revenue_usd decimal(38, 8),  -- Revenue of the agent since it began, USD
     gross_usd decimal(38, 8),  -- Gross value of the agent's jobs, USD

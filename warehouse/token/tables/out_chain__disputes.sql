@@ -4,7 +4,7 @@ create table if not exists out_chain__disputes (
     rows_table varchar not null,  -- Table whose rows the fact is about: raw_chain__transfers for holder lists
     fact varchar not null,  -- block_hash, total_supply, balance or transfers
     subject varchar,  -- Address of a balance, or first and last block of transfers; null for the other facts
-    block bigint not null,  -- Block for which the nodes were last asked
+    block bigint not null,  -- Block for which the nodes were last queried
     answers json not null,  -- Host and answer of each node that gave one
     first_seen_at timestamp not null,  -- Time of the first proof or range that found it, UTC
     last_seen_at timestamp not null,  -- Time of the latest one, UTC

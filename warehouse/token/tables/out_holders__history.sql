@@ -1,4 +1,4 @@
--- One row per file of the history of balances, which answers what any address held at any block.
+-- One row per file of the history of balances, from which the balance of any address at any block is read.
 create table if not exists out_holders__history (
     kind varchar not null,  -- changes: transfers of contiguous blocks with the balances after them; state: all balances
     -- at the end of a block; addresses: every address up to the newest state
@@ -9,8 +9,8 @@ create table if not exists out_holders__history (
     rows bigint not null  -- Transfers of changes, addresses of a state and of addresses
 );
 
--- checks (warning) changes_cover_the_chain: Changes cover the chain without gaps from the first block that was read on, and hold every
--- transfer up to their last block.
+-- checks (warning) changes_cover_the_chain: Changes cover the chain without gaps from the first block that was read on,
+-- and contain every transfer up to their last block.
 with changes as (
     select from_block, to_block, rows, lag(to_block) over (order by from_block) as previous_to_block
     from out_holders__history

@@ -1,12 +1,12 @@
--- One row per hour (UTC) of the last 90 days: what happened to the holders, the zero address apart.
+-- One row per hour (UTC) of the last 90 days: what happened to the holders, excluding the zero address.
 -- public: series_hourly
 create table if not exists out_holders__hourly (
-    start timestamp not null,  -- Begin of the hour, UTC
+    start timestamp not null,  -- Start of the hour, UTC
     last_block bigint not null,  -- Newest block of the hour that is known; the newest one before it where none is
     holders bigint not null,  -- Addresses with a balance above zero at the end of the hour
-    new_holders bigint not null,  -- Of these, those that held nothing at its begin and never before
-    returned bigint not null,  -- Of these, those that held nothing at its begin and had held before
-    left_holders bigint not null,  -- Addresses that held at its begin and not at its end
+    new_holders bigint not null,  -- Of these, those that held nothing at its start and never before
+    returned bigint not null,  -- Of these, those that held nothing at its start and had held before
+    left_holders bigint not null,  -- Addresses that held at its start and not at its end
     transfers bigint not null,  -- Transfers, mints and burns included
     volume_raw varchar not null,  -- Sum of their amounts in the token's smallest unit, as decimal text
     price_open double,  -- First price of the hour, USD for one whole token; null where none is known
@@ -17,7 +17,7 @@ create table if not exists out_holders__hourly (
     -- of them; pool_then_observed: both, where the first of them is; null without a price
     price_quality varchar,  -- Lowest quality of these prices: exact as a source gave it, derived, or estimated where
     -- something is amiss; null without a price
-    price_reason varchar,  -- Why there is no price, as a stable code; null beside one
+    price_reason varchar,  -- Why there is no price, as a stable code; null if there is one
     price_block bigint  -- Block of the last price: of the pool's event that it follows from, or at which a source read
     -- the chain; null where a source names none, and without a price
 );

@@ -1,4 +1,4 @@
--- One row per block above finality whose transfers raw_chain__contract_tip_transfers holds; a chain by parent_hash.
+-- One row per block above finality whose transfers raw_chain__contract_tip_transfers contains; a chain by parent_hash.
 create table if not exists raw_chain__contract_tip_blocks (
     number bigint,  -- Number of the block
     hash varchar,  -- Its hash, 0x hex

@@ -1,4 +1,4 @@
--- One row per ERC-20 Transfer event, of whatever token, from or to the contract of the contract-balance family.
+-- One row per ERC-20 Transfer event, of any token, from or to the contract of the contract-balance family.
 -- public: contract_transfers by block of block_number
 create table if not exists raw_chain__contract_transfers (
     block_number bigint not null,  -- Block of the event

@@ -1,18 +1,18 @@
--- One row per question to the contract, of the last two days. Without an answer it has a reason.
+-- One row per query to the contract in the last two days. Without an answer it has a reason.
 create table if not exists core_trust__checks (
-    block bigint not null,  -- Block at which the contract was asked
+    block bigint not null,  -- Block at which the contract was queried
     agent varchar not null,  -- Agent, lower-case hex
-    min_score bigint not null,  -- The threshold that was asked about
+    min_score bigint not null,  -- The threshold of the query
     ours_meets boolean not null,  -- True if we find that it is met
     ours_score bigint not null,  -- Our weighted score
     theirs_meets boolean,  -- True if the contract finds that it is met; null without an answer
     theirs_score bigint,  -- The contract's score; null without an answer
     reason varchar,  -- Reason why there is no answer; null where there is one
-    checked_at timestamp not null  -- Time of the question, UTC
+    checked_at timestamp not null  -- Time of the query, UTC
 );
 
--- checks (warning) contract_agrees: Scores are what the registry says at the same block, and the registry's own numbers
--- of each agent's attestations have no gap. Scores that this does not hold for are published as estimated.
+-- checks (warning) contract_agrees: Scores equal the registry's at the same block, and the registry's own numbers
+-- of each agent's attestations have no gap. Scores for which this is not true are published as estimated.
 select
     (
         select count(theirs_meets) from core_trust__checks where block = (select max(block) from core_trust__checks)

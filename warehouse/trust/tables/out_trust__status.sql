@@ -9,7 +9,7 @@ create table if not exists out_trust__status (
     block_hash varchar,  -- Its hash
     block_time timestamp,  -- Its time, UTC
     level varchar,  -- Certainty of the block: finalized, or by confirmations
-    complete boolean not null,  -- True if that is the final block that reading aims at
+    complete boolean not null,  -- True if that is the final block, up to which to read
     attestations bigint not null,  -- Attestations counted
     agents bigint not null,  -- Agents with an attestation
     attesters bigint not null,  -- Different attesters
