@@ -170,7 +170,7 @@ insert into access_authorizations (
 )
 
 -- name: access_insert_claim
--- One new issued claim.
+-- Inserts a claim that was just issued.
 insert into access_claims (
     claim_id, receipt_id, quote_id, payer, owner, tier, chain_id, transaction_hash, log_position, amount, block_number,
     block_hash, state, issued_at, changed_at, access_expires_at, idempotency_digest, request_digest, final_at
@@ -181,7 +181,7 @@ insert into access_claims (
 )
 
 -- name: access_insert_payment
--- One transfer that a claim uses.
+-- Inserts a transfer that a claim uses.
 insert into access_payments (
     claim_id, quote_id, chain_id, transaction_hash, log_position, amount, block_number, block_hash, state, changed_at,
     final_at
@@ -191,7 +191,7 @@ insert into access_payments (
 )
 
 -- name: access_insert_quote
--- One new quote.
+-- Inserts a new quote.
 insert into access_quotes (
     quote_id, plan_id, payer, operator, amount, issued_at, expires_at, amount_held_until, agent_id, user_id, quote_json,
     requirement_json, quote_hash, requirement_hash, signature_json, state
@@ -201,17 +201,17 @@ insert into access_quotes (
 )
 
 -- name: access_insert_receipt
--- One new receipt.
+-- Inserts a new receipt.
 insert into access_receipts (receipt_id, claim_id, body_json, receipt_hash, signature_json)
 values (:receipt_id, :claim_id, :body_json, :receipt_hash, :signature_json)
 
 -- name: access_insert_relay
--- One nonce of a relayer.
+-- Inserts a nonce of a relayer.
 insert into access_relays (relayer, chain_id, nonce, payment_id, lost)
 values (:relayer, :chain_id, :nonce, :payment_id, 0)
 
 -- name: access_insert_relayed
--- One signed transaction.
+-- Inserts a signed transaction.
 insert into access_relayed_transactions (transaction_hash, relayer, chain_id, nonce, raw, fee, tip, signed_at)
 values (:transaction_hash, :relayer, :chain_id, :nonce, :raw, :fee, :tip, :signed_at)
 

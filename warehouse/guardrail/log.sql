@@ -52,7 +52,7 @@ vacuum (full, analyze) guardrail_checks
 -- name: schema
 -- One row per guardrail check that was answered; seq in the order of writing, times RFC 3339 text in UTC, latency in
 -- microseconds. action is the judged text, shortened, with secrets masked; digest is that of the check, by which a
--- person approves it; effects says in words of closed lists what the action would do; lists are JSON arrays of text.
+-- person approves it; effects describes, in words of closed lists, what the action would do; lists are JSON arrays of text.
 create table if not exists guardrail_checks (
     seq integer not null primary key autoincrement,
     checked_at text not null,
@@ -76,7 +76,7 @@ create table if not exists guardrail_checks (
 -- name: schema (postgresql)
 -- One row per guardrail check that was answered; seq in the order of writing, times RFC 3339 text in UTC, latency in
 -- microseconds. action is the judged text, shortened, with secrets masked; digest is that of the check, by which a
--- person approves it; effects says in words of closed lists what the action would do; lists are JSON arrays of text.
+-- person approves it; effects describes, in words of closed lists, what the action would do; lists are JSON arrays of text.
 create table if not exists guardrail_checks (
     seq bigint generated always as identity primary key,
     checked_at text not null,

@@ -66,7 +66,7 @@ delete from intake_steps where intake_id = :intake_id
 select intake_id from intakes where intake_id = :intake_id and forgotten_at is not null
 
 -- name: intake_insert
--- One new intake.
+-- Inserts a new intake.
 insert into intakes (
     intake_id, graph_key, lane, profile_id, source, received_at, consent_at, consent_version, current_state,
     review_state, activation_state, changed_at, details_json, agent_id, identity_digest, repeats, linked_to,
