@@ -138,7 +138,7 @@ def test_a_pair_of_our_token_that_is_no_known_pool_says_so_and_nothing_is_read(
     tmp_path: Path, chain: RecordedChain
 ) -> None:
     with RecordedNode(chain) as node:
-        assert "no price follows" in run(tmp_path, node.url, pool_address=NO_POOL)["off"]
+        assert "this pool gives no price" in run(tmp_path, node.url, pool_address=NO_POOL)["off"]
     assert held(tmp_path, "select kind, reason from raw_chain__pool") == [(None, "unknown_pool")]
 
 
@@ -160,7 +160,7 @@ def test_a_pool_that_was_recorded_before_kinds_were_known_is_asked_for_its_own_a
 
 def test_a_contract_that_is_no_pair_says_so_and_nothing_is_read(tmp_path: Path, chain: RecordedChain) -> None:
     with RecordedNode(chain) as node:
-        assert "no price follows" in run(tmp_path, node.url, pool_address="0x" + "77" * 20)["off"]
+        assert "this pool gives no price" in run(tmp_path, node.url, pool_address="0x" + "77" * 20)["off"]
     assert held(tmp_path, "select reason from raw_chain__pool") == [("no_pair",)]
     assert held(tmp_path, RESERVES) == []
 
