@@ -201,9 +201,9 @@ def test_of_too_much_the_operator_issues_and_owes_the_rest(sale: Sale, by: int) 
     body = read_case(sale, case_id).json()
     assert (body["state"], body["refund"]["amountUnits"]) == ("refund_due", str(by))
     assert body["claimId"] == accepted.issued.claim.claim_id
-    with pytest.raises(PaymentNotSettled, match="refund_due already"):
+    with pytest.raises(PaymentNotSettled, match="is already refund_due"):
         accept(sale, case_id)
-    with pytest.raises(PaymentNotSettled, match="refund_due already"):
+    with pytest.raises(PaymentNotSettled, match="is already refund_due"):
         refund(sale, case_id)
     refunded(sale, case_id)
     body = read_case(sale, case_id).json()
