@@ -1,1 +1,1 @@
-"""Holds the rules of the knowledge graph: ontology, proposals, validation, projections, extraction and memory. Pure."""
+"""Rules of the knowledge graph: ontology, proposals, validation, projections, extraction and memory. Pure."""

@@ -52,7 +52,7 @@ def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
         *(act.edge() for act in proposal.acts),
     )
     texts_of = [_texts(draft) for draft in drafts]
-    # names of properties are the same in many drafts, and most texts have no word that any rule asks for
+    # many drafts share property names, and most texts contain no word that any rule looks for
     passing = guardrail.surely_passing({text for texts in texts_of for text in texts})
     for draft, texts in zip(drafts, texts_of, strict=True):
         if passing.issuperset(texts):
@@ -93,15 +93,15 @@ def _only_describes(draft: NodeDraft | EdgeDraft) -> bool:
 
 
 def _must_not_exist(verdict: Verdict) -> bool:
-    """Decides whether a row that blocks at medium impact concerns the text itself and not what it speaks of."""
+    """Decides whether a row that blocks at medium impact concerns the text itself, not its subject."""
     least = BLOCKS_FROM[Severity.MEDIUM].rank
     return any(match.severity.rank >= least and match.id.startswith(ABOUT_TEXT) for match in verdict.matches)
 
 
 def _texts(draft: NodeDraft | EdgeDraft) -> list[str]:
-    """Returns the title, each text among the properties, and their names as one text of a line each.
+    """Returns the title, each text in the properties, and the property names joined into one text, one per line.
 
-    After a comma, `to_block` would be read as something to do.
+    Joined by commas, a name such as `to_block` would read as an instruction.
     """
     texts = [draft.title] if isinstance(draft, NodeDraft) else []
     names: list[str] = []

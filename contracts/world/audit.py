@@ -11,7 +11,7 @@ import msgspec
 from contracts.canonical import canonical_sha256, sha256_hex
 
 FIRST_LINK = "0" * 64
-"""The predecessor in the first decision's link."""
+"""The predecessor of the first decision's link."""
 
 
 HEAD_SCHEMA = "svc.world.audit_head.v1"
@@ -32,14 +32,14 @@ class ChainedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def commitment(salt: str, payload: str) -> str:
-    """Returns the chain's commitment to a payload. Without salt and payload, nobody can guess anything from it."""
+    """Returns the chain's commitment to a payload. It reveals nothing to anyone without the salt and the payload."""
     return sha256_hex(f"{salt}\n{payload}".encode())
 
 
 class AuditHead(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of decisions and the newest link at the build of a generation.
+    """The number of decisions and the newest link when a generation was built.
 
-    The signature also covers the generation's id, so a head can't pass for that of another generation.
+    The signature also covers the generation's id, so a head can't pass for another generation's.
     """
 
     decisions: int
@@ -54,9 +54,9 @@ def head_sha256(generation: str, decisions: int, link: str) -> str:
 
 
 class Restore(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """An operator's record that a backup of the ledger was restored: the chain that was there at `restored_at`.
+    """An operator's record that a backup of the ledger was restored, with the head of the chain at `restored_at`.
 
-    The signature makes it worth as much as a head of a generation: who can only write to the ledger can't make one.
+    The signature makes it as trustworthy as a generation's head: write access to the ledger is not enough to forge it.
     """
 
     restored_at: str
@@ -64,15 +64,15 @@ class Restore(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def sha256(self) -> str:
-        """Returns the hash that the signature of the head covers. No generation has such an id."""
+        """Returns the hash that the signature of the head covers. No generation's id begins with "restored"."""
         return head_sha256(f"restored {self.restored_at}", self.head.decisions, self.head.link)
 
 
 class KnownHeads(msgspec.Struct, frozen=True, kw_only=True):
-    """Holds what is known beside the ledger about its chain.
+    """Evidence about the ledger's chain that is stored outside the ledger.
 
-    `published` has the signed heads of retained generations by generation id. `faults` names heads that were forged or
-    removed, `of_lost_keys` the generations whose heads are signed by keys that the service does not have.
+    `published` contains the signed heads of retained generations by generation id. `faults` names heads that were
+    forged or removed, `of_lost_keys` the generations whose heads are signed by keys that the service does not have.
     """
 
     published: Mapping[str, AuditHead] = {}
@@ -85,8 +85,8 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The result of reading the whole audit. `head` is the last link; a copy of it elsewhere pins everything before it.
 
     `signed_heads` counts the generations whose signed heads were compared with the chain. `rolled_back` names those
-    that were published of a longer chain, as it is after the restore of a backup, and `superseded` counts those of them
-    that an operator's record of that restore explains, at `restored_at`.
+    that were published from a longer chain than the present one, as happens when a backup is restored. `superseded`
+    counts the ones that an operator's record of the restore at `restored_at` explains.
     """
 
     decisions: int
@@ -101,8 +101,8 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def verdict(self) -> Literal["intact", "rolled_back", "tampered"]:
-        """Returns `tampered` if somebody changed, removed or inserted anything within the chain, and `rolled_back` if
-        decisions at its end are gone, by a restore that nobody recorded or by somebody's hand."""
+        """Returns `tampered` if anything within the chain was changed, removed or inserted, and `rolled_back` if
+        decisions at its end are missing, through an unrecorded restore or deliberate removal."""
         if self.faults:
             return "tampered"
         return "rolled_back" if self.rolled_back else "intact"
@@ -113,12 +113,12 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def event_sha256(body: str) -> str:
-    """Returns the digest by which a decision's payload names an event that it accepted."""
+    """Returns the digest that identifies an accepted event in a decision's payload."""
     return sha256_hex(body.encode())
 
 
 def batch_of(bodies: Iterable[str]) -> dict[str, Any]:
-    """Returns the number of the events of a batch, in their order, and one digest of them all."""
+    """Returns the number of events in a batch and one digest of all of them in order."""
     digest, events = hashlib.sha256(), 0
     for body in bodies:
         events += 1

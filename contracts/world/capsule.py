@@ -1,4 +1,4 @@
-"""Builds onboarding capsules: a small graph for somebody who has no key yet. Pure."""
+"""Builds onboarding capsules: small graphs for newcomers without a key. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LineOrNothing = Annotated[
     AfterValidator(lambda line: one_line(line) if line else None),
     Field(json_schema_extra={"pattern": r"^[^\x00-\x1f\x7f-\x9f]*$"}),
 ]
-"""An optional line; None for one without anything to read, which counts as left out."""
+"""An optional line. A blank one becomes None and counts as omitted."""
 
 
 ClaimTokenState = Literal["shown", "no_longer_shown", "used"]
@@ -37,7 +37,7 @@ ClaimTokenState = Literal["shown", "no_longer_shown", "used"]
 class WorldModelCreateRequest(Document):
     """The identity of the founder, and the values it holds."""
 
-    owner_id: Line = Field(description="Your own name for the owner: a label, which proves nothing")
+    owner_id: Line = Field(description="Your own name for the owner: a label without proof")
     name: Line
     is_ai: bool | None = Field(
         default=None, strict=True, alias="isAI", description="Whether an agent starts, or a person"
@@ -84,7 +84,7 @@ class CapsuleReview(Document):
 class CapsuleLinks(Document):
     """Links for the next steps."""
 
-    claim: str = Field(description="POST the claim token here with a key, and the capsule is that key's")
+    claim: str = Field(description="POST the claim token here with a key to attach the capsule to that key")
     query: str
     signal: str
     plans: str
@@ -96,18 +96,18 @@ class CapsuleAnswer(DecisionFields):
 
     ok: Literal[True] = True
     id: str
-    visibility: Visibility = Field(description="`private` until an operator approves what asks to be public")
+    visibility: Visibility = Field(description="`private` until an operator approves a request to be public")
     identity: CapsuleIdentity
     values: list[CapsuleValue]
     plan: list[CapsuleStep]
     review: CapsuleReview
     links: CapsuleLinks
     claim_token: str | None = Field(
-        description="Attaches the capsule to a key, once. In the first answer and its replays of the next ten minutes "
-        "only; null in later ones, and when it was used"
+        description="Attaches the capsule to a key, once. Only in the first answer and its replays within ten minutes; "
+        "null in later replays, and once it was used"
     )
     claim_token_state: ClaimTokenState = Field(
-        description="`no_longer_shown`: the replay came too late to repeat the token, which is good all the same"
+        description="`no_longer_shown`: the replay came too late to repeat the token, which is still valid"
     )
 
 
@@ -118,7 +118,7 @@ class CapsuleClaimRequest(Document):
 
 
 class CapsuleClaimResult(DecisionFields):
-    """The capsule after it became the caller's."""
+    """The capsule after the caller claimed it."""
 
     id: str
 
@@ -148,7 +148,7 @@ def owner_of(capsule_id: str) -> str:
 def capsule_proposal(request: WorldModelCreateRequest, capsule_id: str, visibility: Visibility) -> Proposal:
     """Returns the capsule's graph: identity, values and plan. The same request and id always give the same graph.
 
-    A public identity contains only the name to show, and none of the owner's other names.
+    A public identity contains only the display name, not the owner's other names.
     """
     root = f"capsule/{capsule_id}"
     shown = request.display_name or request.name

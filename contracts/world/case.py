@@ -1,4 +1,4 @@
-"""Defines the case that the stages judge: a proposal, the graph, and every state that would be written. Pure."""
+"""Defines the case that the stages judge: a proposal, the graph, and every state that it would write. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contracts.world.records import Edge, Node
 from contracts.world.view import GraphView
 
 MOST_NAMED = 5
-"""Nodes or edges that a sentence names."""
+"""Maximum number of nodes or edges that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class EdgeChange:
 
 @dataclass(frozen=True)
 class Case:
-    """The input of the stages: the proposal, the graph, and every state that would be written."""
+    """The input of the stages: the proposal, the graph, and every state that it would write."""
 
     proposal: Proposal
     view: GraphView
@@ -59,25 +59,25 @@ class Case:
     changed_edges: tuple[tuple[Edge, Edge], ...]
     """Edges that a new one of a single-valued type, or their own public form, ends or disputes: before and after."""
     clashes: tuple[str, ...]
-    """Facts that the proposal states twice for one instant, and stated successions that the rule does not give."""
+    """Facts that the proposal states twice for one instant, and stated successions that the rule doesn't produce."""
     outcomes: tuple[str, ...] = ()
     """Sentences for people: how the rule of standing decided about the facts of the proposal."""
     gaps: tuple[str, ...] = ()
-    """Sentences for people: when nothing holds any more because a fact with an end has superseded one without."""
+    """Sentences for people: when no value holds because a fact with an end has superseded one without."""
     kept: tuple[str, ...] = ()
-    """Sentences for people: the edges of corrected nodes that go on at what stands in their place."""
+    """Sentences for people: the edges of corrected nodes that continue at their replacements."""
     left: tuple[str, ...] = ()
-    """Sentences for people: the edges of corrected nodes that what stands in their place can't have."""
+    """Sentences for people: the edges of corrected nodes that their replacements can't have."""
     overclaimed: tuple[str, ...] = ()
     """Claims of imported states above the class that their importer may claim."""
     unchanged: int = 0
-    """Imported nodes and edges beside these whose statements the graph has, as `plain_import` finds them."""
+    """The number of further imported nodes and edges whose statements the graph already has (see `plain_import`)."""
     ontology_ever: Ontology | None = None
-    """The ontology with words that the owner had once, of which imported states that are over may be."""
+    """The ontology including the owner's former words, which imported states that have ended may use."""
     proposed: Mapping[str, Node] = field(default_factory=dict)
 
     def ontology_of(self, state: Node | Edge, *ends: Node) -> Ontology:
-        """Returns the ontology that a state has to fit, or that an edge with these ends has to fit."""
+        """Returns the ontology that a state, or an edge with these ends, must fit."""
         is_over = any(_is_over(stated, self.now) for stated in (state, *ends))
         ontology = self.ontology_ever if self.ontology_ever is not None and is_over else self.ontology
         return ontology.part_of(state.owner)
@@ -99,7 +99,7 @@ class Case:
     def end(self, node_id: str) -> Node | None:
         """Returns a node that an edge may use as its end, or None.
 
-        It is part of the proposal, or known, visible to the actor and not erased.
+        Such a node is part of the proposal, or is known, visible to the actor and not erased.
         """
         proposed = self.proposed.get(node_id)
         if proposed is not None:

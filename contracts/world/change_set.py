@@ -1,9 +1,9 @@
-"""Computes the states that a proposal would write, and the known states that change with them. It judges nothing.
+"""Computes the states that a proposal would write and the changes to known states. It judges nothing.
 
 Example: the fact (token, holders) = 100 holds since 09:00. A proposal of the same standing states 120 from 10:00. The
 change set ends the old fact at 10:00 and adds an edge new SUPERSEDES old. A proposal of 90 from 08:00 goes into
-history: it holds until 09:00. One from 10:00 that stands lower holds beside the old fact, and both are disputed.
-`facts.py` decides this. `import_plan.py` does it for imports.
+history: it holds until 09:00. A fact of lower standing from 10:00 holds alongside the old one, and both are disputed.
+`facts.py` decides this; `import_plan.py` computes the changes of imports.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Acts:
         return self.view.node(corrected[0]) if corrected and corrected[0] in self.targets else None
 
     def edges(self) -> Iterator[EdgeDraft]:
-        """Yields the edge of every act, which holds its reason."""
+        """Yields the edge of every act, which records its reason."""
         public = {draft.id for draft in self.proposal.nodes if draft.visibility == "public"}
         for act in self.proposal.acts:
             target = self.targets.get(act.target)
@@ -166,7 +166,8 @@ def _node_change(
 
 
 def _correction(after: Node, corrected: Node, authority: SourceClass, now: str) -> Node:
-    """Returns a correction about the subject of what it corrects, standing no lower, and confirmed by its writer."""
+    """Returns a correction that has the subject and at least the standing of the corrected node, confirmed by its
+    writer."""
     about = {name: corrected.properties[name] for name in ("subject", "predicate") if name in corrected.properties}
     return msgspec.structs.replace(
         after,
@@ -208,8 +209,8 @@ def edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str)
 
 
 def _kept_change(kept: KeptEdge, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:
-    """Returns the change of an edge that goes on at another node: stated where it was, and no higher than its actor may
-    claim."""
+    """Returns the change of an edge that continues at another node. It keeps its source, and its class is at most the
+    one that the actor may claim."""
     change = edge_change(kept.draft, proposal, view, now)
     source_class = proposal.actor.claimed(kept.edge.source_class)
     after = msgspec.structs.replace(
@@ -221,9 +222,9 @@ def _kept_change(kept: KeptEdge, proposal: Proposal, view: GraphView, now: str) 
 def _replaced_private_edges(
     edges: tuple[EdgeChange, ...], proposal: Proposal, view: GraphView
 ) -> dict[str, tuple[Edge, Edge]]:
-    """Returns the private edges that an operator makes public, ended.
+    """Ends the private edges that an operator makes public.
 
-    The public edge replaces them. Otherwise their owner would see both.
+    The public edge replaces them; otherwise their owner would see both.
     """
     ended = {}
     for public in (change.after for change in edges if proposal.actor.on_behalf_of and change.after.owner is None):

@@ -12,7 +12,7 @@ from contracts.world.ontology import DOMAINS
 from contracts.world.proposal import EdgeDraft, NodeDraft
 
 SOURCE = "constitution"
-"""The source of its statements, without the file's name that follows."""
+"""The source of its statements, without the file name that follows it."""
 
 
 @cache

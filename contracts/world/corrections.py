@@ -1,8 +1,8 @@
-"""Decides which edges of a corrected node go on at the node that stands in its place. Pure.
+"""Decides which edges of a corrected node continue at its replacement. Pure.
 
-Example: the task "Pay rent" is assigned to Ann, and a signal corrects its day. Its node is assigned to Ann too,
-from the day from which the wrong one was, unless the signal names another person. The edges of the wrong node stay as
-they were: whoever asks for what was known before still finds them.
+Example: the task "Pay rent" is assigned to Ann, and a signal corrects its day. The signal's node is assigned to Ann
+too, from the same day as the wrong node, unless the signal names another person. The edges of the wrong node stay
+unchanged, so queries of the earlier state still find them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ EdgeKey = tuple[str, str, str]
 """The source, type and target of an edge."""
 
 _OF_THE_NODE_ITSELF = frozenset({SUPERSEDES, *ACT_EDGES})
-"""Relationships that follow from standing and acts, so that another node does not take them over."""
+"""Relationships that follow from standing and acts, so a replacement does not inherit them."""
 
 
 @dataclass(frozen=True)
 class KeptEdge:
-    """An edge of a corrected node, and the draft of the same edge at the node in its place."""
+    """An edge of a corrected node, and the draft of the same edge at the replacement."""
 
     edge: Edge
     draft: EdgeDraft
@@ -33,18 +33,20 @@ class KeptEdge:
 
 @dataclass(frozen=True)
 class Correction:
-    """A node that stands in the place of a corrected one."""
+    """A corrected node and its replacement."""
 
     corrected: Node
     by: Node
     stated: Collection[EdgeKey]
-    """The edges that the proposal of the correction states itself."""
+    """The edges that the correcting proposal itself states."""
     ontology: Ontology
 
     def divided(self, edges: Iterable[Edge], end: Callable[[str], Node | None]) -> tuple[list[KeptEdge], list[Edge]]:
-        """Returns the edges that go on, and those that the node in the place can't have. Edges to and from retracted
-        nodes are neither, nor is one of which the correction states another. `end` returns a node that the owner of the
-        edges sees, or None."""
+        """Returns the edges that continue at the replacement, and those that it can't have.
+
+        Neither list contains edges to or from retracted nodes, or edges that the correction restates. `end` returns a
+        node that the owner of the edges sees, or None.
+        """
         kept, left = [], []
         for edge in edges:
             draft = self._moved(edge)
@@ -58,7 +60,7 @@ class Correction:
         return kept, left
 
     def can_have(self, edge: Edge, other: Node) -> bool:
-        """Decides whether the node in the place may have an edge of the corrected one to or from another node."""
+        """Decides whether the replacement may have an edge of the corrected node to or from another node."""
         source, target = (self.by, other) if edge.source == self.corrected.id else (other, self.by)
         known = self.ontology.part_of(edge.owner).edge_types.get(edge.type)
         is_fixed = source.immutable and source.visibility == edge.visibility
@@ -79,11 +81,11 @@ class Correction:
         )
 
     def _ever_held(self, edge: Edge) -> bool:
-        """Decides whether an edge ever held, and is more than the record of an act or a succession."""
+        """Decides whether an edge ever held and doesn't merely record an act or a succession."""
         return edge.type not in _OF_THE_NODE_ITSELF and edge.valid_to != edge.valid_from
 
     def _is_stated(self, draft: EdgeDraft) -> bool:
-        """Decides whether the correction states an edge itself, or another one of which only one holds at a time."""
+        """Decides whether the correction itself states an edge, or another edge of the same single-valued type."""
         known = self.ontology.edge_types.get(draft.type)
         if known is not None and known.single_valued:
             return any((source, of) == (draft.source, draft.type) for source, of, _ in self.stated)
@@ -91,8 +93,8 @@ class Correction:
 
 
 def in_place_of(node: Node, view: GraphView) -> Node | None:
-    """Returns the node that stands in the place of a corrected one, over any number of corrections, or None if it was
-    retracted without one."""
+    """Follows any number of corrections to the node that replaces a corrected one. Returns None if a node was retracted
+    without a replacement."""
     seen = {node.id}
     while node.retracted:
         by = None if node.ended_by is None or node.ended_by in seen else view.node(node.ended_by)
@@ -104,7 +106,7 @@ def in_place_of(node: Node, view: GraphView) -> Node | None:
 
 
 class CorrectedEdges:
-    """The edges of the nodes that a proposal corrects, which go on at what stands in their place."""
+    """The edges of the nodes that a proposal corrects, divided by whether they continue at the replacements."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Returns what states of nodes and edges state: as drafts of a proposal, and compared with one another. Pure."""
+"""Converts states of nodes and edges to the drafts that would state them, and compares their statements. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contracts.world.records import Edge, Node
 
 
 def node_draft_of(node: Node) -> NodeDraft:
-    """Returns what a state of a node states, as a caller would write it."""
+    """Returns the draft with which a caller would write a state of a node."""
     return NodeDraft(
         id=node.id,
         type=node.type,
@@ -22,7 +22,7 @@ def node_draft_of(node: Node) -> NodeDraft:
 
 
 def edge_draft_of(edge: Edge) -> EdgeDraft:
-    """Returns what a state of an edge states. One that ended as it began states no end of its own."""
+    """Returns the draft of a state of an edge. An edge that ended the instant it began stated no end."""
     return EdgeDraft(
         source=edge.source,
         target=edge.target,
@@ -35,8 +35,7 @@ def edge_draft_of(edge: Edge) -> EdgeDraft:
 
 
 def is_same_statement(before: Node | Edge, after: Node | Edge) -> bool:
-    """Decides whether two states of a node or an edge state the same. Another actor, source or time of recording is no
-    difference."""
+    """Decides whether two states of a node or an edge state the same, ignoring actor, source and recording time."""
     return _statement(before) == _statement(after)
 
 

@@ -1,10 +1,10 @@
-"""Reads edges of consecutive lines that differ by their ends alone, without parsing each line. Pure.
+"""Reads consecutive edge lines that differ only in their ends, without parsing each line. Pure.
 
-Most lines of a large file are edges, and those that were written together have all members in common but their ends. So
-a line is compared with the one before it, as a text in which two values may differ.
+Most lines of a large file are edges, and edges written together have all members in common except their ends. So each
+line is compared with a first one, as a text in which two values may differ.
 
 Example: after `{"kind":"edge","source":"a","target":"b",...}`, the line `{"kind":"edge","source":"c","target":"d",...}`
-states the same of c and d if the dots stand for the same text. Lines with ends that JSON escapes are parsed.
+states the same of c and d if the dots stand for the same text. Lines whose ends JSON escapes are parsed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _END = r"([ !#-\[\]-~]+)"
 
 
 class EdgesAlike(msgspec.Struct, frozen=True, gc=False):
-    """Edges that have one state each, without properties, and all in common but their ends."""
+    """Edges with one state each and no properties, which differ only in their ends."""
 
     record: EdgeRecord
-    """An edge that is like them."""
+    """A record with the shared members."""
     ends: list[tuple[str, str]]
-    """The source and the target of each, which JSON does not escape."""
+    """The source and target of each edge, which JSON does not escape."""
     line: int
     """The number of the first line."""
 
@@ -36,20 +36,20 @@ class EdgesAlike(msgspec.Struct, frozen=True, gc=False):
         return (self.record,)
 
     def split(self, count: int) -> tuple[EdgesAlike, EdgesAlike | None]:
-        """Returns the first `count` of them, and the others if there are any."""
+        """Returns the first `count` edges, and the others if there are any."""
         if len(self.ends) <= count:
             return self, None
         first = EdgesAlike(self.record, self.ends[:count], self.line)
         return first, EdgesAlike(self.record, self.ends[count:], self.line + count)
 
     def records(self) -> Iterator[EdgeRecord]:
-        """Yields each edge."""
+        """Yields the record of each edge."""
         for source, target in self.ends:
             yield msgspec.structs.replace(self.record, source=source, target=target)
 
 
 class LinesAlike:
-    """Recognises lines of edges that are like a first one."""
+    """Recognises edge lines that differ from a first line only in their ends."""
 
     def __init__(self, record: EdgeRecord, pattern: re.Pattern[str], *, target_first: bool) -> None:
         self._record = record
@@ -57,14 +57,13 @@ class LinesAlike:
         self._target_first = target_first
 
     def edges(self, lines: Sequence[bytes], number: int) -> EdgesAlike | None:
-        """Returns the edges of these lines, the first of which has this number, or None unless all of them are like the
-        first one."""
+        """Returns the edges of these lines, of which the first has this number, or None unless every line matches."""
         if not all(line[-1:] == b"\n" for line in lines):
             return None
         text = b"".join(lines)
         if not text.isascii() or self._pattern.match(content := text.decode("ascii")) is None:
             return None
-        # a match is one whole line: as many of them as there are lines are all
+        # each match is a whole line, so as many matches as lines means that every line matched
         ends = self._pattern.findall(content)
         if not len(ends) == len(lines) == content.count("\n"):
             return None
@@ -74,8 +73,8 @@ class LinesAlike:
 
 
 def lines_like(line: bytes, record: EdgeRecord) -> LinesAlike | None:
-    """Returns what recognises lines like this one, of which `record` is the content, or None if it can't be told where
-    its ends stand."""
+    """Returns a recogniser of lines like this one, whose content is `record`, or None if the positions of its ends are
+    ambiguous."""
     if not line.isascii() or line[-1:] != b"\n" or record.properties or not record.current:
         return None
     text = line.decode("ascii")
@@ -89,8 +88,10 @@ def lines_like(line: bytes, record: EdgeRecord) -> LinesAlike | None:
 
 
 def _place(text: str, name: str, value: str) -> tuple[int, int] | None:
-    """Returns where the value of a member stands, if only one place can be it: no text within JSON holds a quote that
-    is not escaped, and a record without properties nests no object."""
+    """Returns the span of a member's value, or None if more than one place could be it.
+
+    No JSON string contains an unescaped quote, and a record without properties nests no object.
+    """
     found = re.search(rf'"{name}"\s*:\s*"{_END}"', text)
     if found is None or found[1] != value or text.count(f'"{name}"') != 1:
         return None

@@ -1,4 +1,4 @@
-"""Defines requests and answers of erasures by owners, and says what is erased when."""
+"""Defines requests and answers of erasures by owners, and the schedule of what is erased when."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from contracts.world.proposal import LONGEST_SOURCE
 Scope = Literal["node", "source", "everything"]
 
 FILES_REWRITTEN_EVERY = timedelta(hours=20)
-"""Shortest time between two rewritings of the files for owners' erasures, however many ask for them."""
+"""Shortest time between two rewrites of the files for owners' erasures, however many requests there are."""
 
 FILES_REWRITTEN_WITHIN = timedelta(hours=24)
-"""Time after an erasure within which the files are rewritten: the wait above, the hourly look, and the work."""
+"""Time after an erasure within which the files are rewritten: the interval above, the hourly check, and the work."""
 
 AT_ONCE = (
     "every answer: of the graph now, of its past, and of its history",
@@ -37,7 +37,7 @@ BY_THE_OPERATOR = (
 
 
 class EraseRequest(Document):
-    """The target of an erasure: all that one source stated, or everything of the key's owner."""
+    """The target of an erasure: everything that one source stated, or everything of the key's owner."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -52,8 +52,8 @@ class EraseRequest(Document):
         default=None,
         min_length=1,
         max_length=LONGEST_SOURCE,
-        description="A `source` of your nodes and edges, compared without case; a build's is "
-        "`knowledge-graph/build:` and its graphId",
+        description="A `source` of your nodes and edges, compared case-insensitively; a build's is "
+        "`knowledge-graph/build:` followed by its graphId",
     )
     everything: Literal[True] | None = Field(
         default=None, description="All of your private nodes and edges, your ontology and what was decided on them"
@@ -70,14 +70,14 @@ class EraseRequest(Document):
 
 
 class LaterErasure(Document):
-    """A place that still holds the texts, and the time by which it does not."""
+    """A place that still contains the texts, and the time by which they are gone from it."""
 
     place: str
-    by: str = Field(description="UTC, where the service and its pipeline run")
+    by: str = Field(description="UTC; holds if the service and its pipeline are running")
 
 
 class SaidToo(Document):
-    """A node that says what an erased one said."""
+    """A node that repeats a statement of an erased one."""
 
     id: str
     type: str
@@ -85,15 +85,16 @@ class SaidToo(Document):
 
 
 class ErasureData(Document):
-    """An erasure: what was erased, and from where it is gone when."""
+    """An erasure: what was erased, and when it is gone from each place."""
 
-    erasure_id: str | None = Field(description="Its number in the audit; null where there was nothing to erase")
+    erasure_id: str | None = Field(description="Its number in the audit; null if there was nothing to erase")
     scope: Scope
     nodes: int = Field(ge=0, description="Nodes that are erased now")
     edges: int = Field(ge=0, description="Edges, also those of others' statements at these nodes")
     said_too: list[SaidToo] = Field(
-        description="Of a node that a build read from a document: other nodes of yours that say what stood there, such "
-        "as a decision, or the document with a property; they stay until you erase them too. Empty when it is repeated"
+        description="For a node that a build read from a document: your other nodes that were read from the same "
+        "place, such as a decision, or the document with a property. They stay until you erase them too. Empty in a "
+        "repetition"
     )
     requested_at: str = Field(description="UTC")
     finished_at: str | None = Field(description="When the last file was rewritten (UTC); null while some wait")
@@ -111,17 +112,17 @@ class ErasureAnswer(Document):
 
 
 def confirmation(owner: str) -> str:
-    """Returns the text by which an owner confirms that everything is to be erased."""
+    """Returns the text with which an owner confirms that everything is to be erased."""
     return f"erase everything of {owner}"
 
 
 def subject_sha256(owner: str, scope: Scope, subject: str) -> str:
-    """Returns the digest by which an erasure is found again without its subject."""
+    """Returns the digest by which an erasure can be looked up without storing its subject."""
     return canonical_sha256([owner, scope, subject])
 
 
 def schedule_of(requested_at: str, finished_at: str | None) -> dict[str, Any]:
-    """Returns the fields of `ErasureData` that say what is erased when."""
+    """Returns the fields of `ErasureData` that state what is erased when."""
     by = utc_text(instant_of(requested_at) + FILES_REWRITTEN_WITHIN)
     return {
         "erased_at_once": list(AT_ONCE),
@@ -131,7 +132,7 @@ def schedule_of(requested_at: str, finished_at: str | None) -> dict[str, Any]:
 
 
 def files_due(waiting_since: str | None, last_finished: str | None, now: datetime) -> bool:
-    """Decides whether the files are to be rewritten now, for erasures of which the oldest waits since a time."""
+    """Decides whether to rewrite the files now, given the time since which the oldest erasure has been waiting."""
     if waiting_since is None:
         return False
     return last_finished is None or instant_of(last_finished) + FILES_REWRITTEN_EVERY <= now

@@ -1,7 +1,7 @@
 """Decides which of the claims about one subject and single-valued predicate hold, and when. Pure.
 
-Claims are taken in the order of the time from which they hold. A claim ends those before it that it supersedes; those
-that it doesn't supersede go on beside it, and the values are disputed. The result does not depend on the order in which
+Claims are processed in the order of their start times. A claim ends the earlier ones that it supersedes. Those that it
+doesn't supersede continue alongside it, and the values are disputed. The result does not depend on the order in which
 the claims arrived, so a late report of an older observation goes into history.
 
 Example: "open" (document) from 09:00, "shut" (hearsay) from 10:00, "ajar" (document) from 11:00. "open" holds until
@@ -22,12 +22,12 @@ from contracts.world.records import Edge, Node
 from contracts.world.text import folded
 
 MOST_CLAIMS = 100
-"""Claims of one dispute in an answer."""
+"""Maximum number of claims per dispute in an answer."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement about the subject. Times are texts as in `records.py`."""
+    """One statement about the subject. Times are strings as in `records.py`."""
 
     id: str
     source: str
@@ -44,12 +44,12 @@ class Claim:
 
     @property
     def stands_as(self) -> SourceClass:
-        """Returns its class, or that of its confirmation if it is higher."""
+        """Returns its class, or the class of its confirmation if that is higher."""
         return self.source_class if self.confirmed_as is None else higher(self.source_class, self.confirmed_as)
 
     @property
     def standing(self) -> tuple[int, int]:
-        """Returns its standing: class first, then the band of its confidence."""
+        """Returns its standing: its class, then its confidence band."""
         return rank(self.stands_as), band(self.confidence)
 
 
@@ -62,7 +62,7 @@ class Span:
 
 
 def may_replace(newer: Claim, older: Claim) -> bool:
-    """Decides whether a claim may take the place of an older one: of the same source, or of at least its standing."""
+    """Decides whether a claim may replace an older one: it has the same source or at least the same standing."""
     if older.confirmed_as is SourceClass.OWNER and newer.stands_as is not SourceClass.OWNER:
         return False
     return newer.source == older.source or newer.standing >= older.standing
@@ -70,7 +70,7 @@ def may_replace(newer: Claim, older: Claim) -> bool:
 
 def supersedes(newer: Claim, older: Claim) -> bool:
     """Decides whether `newer`, which begins no earlier, ends `older`."""
-    # whoever confirms what holds today says nothing about what is to hold from a later day
+    # confirming what holds today says nothing about what will hold from a later day
     knew_it = older.confirmed_at is not None and max(newer.stated_at, newer.valid_from) <= older.confirmed_at
     if knew_it and older.confirmed_as is not None and rank(newer.stands_as) <= rank(older.confirmed_as):
         return False
@@ -115,15 +115,14 @@ def _overruled(confirmed: Claim, holding: dict[str, Claim]) -> list[str]:
 
 
 def ranked(claims: Iterable[Claim]) -> list[Claim]:
-    """Returns claims by standing, highest first; of equal ones the newest first."""
+    """Returns claims by standing, highest first, then newest first."""
     by_id = sorted(claims, key=lambda claim: claim.id)
     newest_first = sorted(by_id, key=lambda claim: (claim.valid_from, claim.stated_at), reverse=True)
     return sorted(newest_first, key=lambda claim: claim.standing, reverse=True)
 
 
 def place(facts: Iterable[Node], now: str) -> dict[str, Node]:
-    """Returns the facts of one subject and predicate that were not retracted, with their ends and whether they are
-    disputed at `now`."""
+    """Returns the unretracted facts about one subject and predicate, with `valid_to` and `disputed` as of `now`."""
     nodes = {node.id: node for node in facts if not node.retracted}
     spans = timeline(claim_of(node) for node in nodes.values())
     placed = {node_id: _with_span(node, spans[node_id]) for node_id, node in nodes.items()}
@@ -143,7 +142,7 @@ def standing_at(facts: Iterable[Node], instant: str) -> list[Node]:
 
 
 def ranked_facts(facts: Iterable[Node]) -> list[Node]:
-    """Returns facts by standing, highest first; of equal ones the newest first."""
+    """Returns facts by standing, highest first, then newest first."""
     by_id = {node.id: node for node in facts}
     return [by_id[claim.id] for claim in ranked(map(claim_of, by_id.values()))]
 
@@ -175,7 +174,7 @@ class Dispute(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def dispute_of(holding: list[Node]) -> Dispute | None:
-    """Returns the dispute between facts that hold at one instant, as `standing_at` orders them. None if they agree."""
+    """Returns the dispute between facts that hold at one instant, ordered as by `standing_at`. None if they agree."""
     if len({claim_of(node).value for node in holding}) < 2:
         return None
     highest = holding[0].properties
@@ -230,7 +229,7 @@ def claim_of_edge(edge: Edge) -> Claim:
 
 
 def stated_end(node: Node) -> str | None:
-    """Returns the end that the writer of a node stated, whatever has ended it since."""
+    """Returns the end that the writer of a node stated, regardless of what has ended it since."""
     return node.valid_to if node.ended_by is None else node.stated_to
 
 

@@ -21,11 +21,11 @@ Instant = Annotated[
     AfterValidator(normal_instant),
     Field(json_schema_extra={"format": "date-time"}),
 ]
-"""A time that a client sends: RFC 3339 with its offset, stored in the form of `contracts.times`."""
+"""A time sent by a client: RFC 3339 with an offset, stored in the form of `contracts.times`."""
 
 
 def one_line(text: str) -> str:
-    """Returns `text`. Raises `ValueError` for what can't be a title."""
+    """Returns `text`. Raises `ValueError` if it can't be a title."""
     if fault := fault_of_title(text, len(text)):
         raise ValueError(fault)
     return text
@@ -38,7 +38,7 @@ OneLine = AfterValidator(one_line)
 class OriginDocument(Document):
     """The first record of an imported state, in the installation that it came from."""
 
-    recorded_at: str = Field(description="When it was taken in there (UTC); `recordedAt` is the time of the import")
+    recorded_at: str = Field(description="When it was recorded there (UTC); `recordedAt` is the time of the import")
     author: Author
     decision: str | None = Field(description="Id of the decision that wrote it there, as exports name it")
 
@@ -52,23 +52,23 @@ class NodeDocument(Document):
     domain: str
     properties: dict[str, Any]
     visibility: Visibility
-    owner: str | None = Field(description="Whose private node it is; null for public ones")
+    owner: str | None = Field(description="Owner of a private node; null for public ones")
     immutable: bool
     valid_from: str = Field(description="From when it holds (UTC)")
     valid_to: str | None = Field(description="Until when it holds (UTC); null = until further notice")
-    recorded_at: str = Field(description="When it was taken in (UTC)")
+    recorded_at: str = Field(description="When it was recorded (UTC)")
     source: str = Field(description="Where the statement comes from")
     actor: str = Field(description="Who wrote it")
     revision: int = Field(description="The graph's revision that wrote this state")
     erased: bool = Field(description="Whether its texts were deleted for the rights of a person")
-    source_class: SourceClass = Field(description="How strongly it stands, as far as its writer may claim that")
-    stated_at: str | None = Field(description="When its statement was taken in (UTC); null in what is older than this")
+    source_class: SourceClass = Field(description="Class of its source, at most the one that its writer may claim")
+    stated_at: str | None = Field(description="When its statement was recorded (UTC); null in states from before this")
     stated_to: str | None = Field(description="The end that its writer stated, if another statement ended it")
     ended_by: str | None = Field(description="The node that superseded, overruled, corrected or retracted it")
-    retracted: bool = Field(description="Whether it was corrected or retracted: as is known now, it never held")
+    retracted: bool = Field(description="Whether it was corrected or retracted: as far as is known now, it never held")
     confirmed_as: SourceClass | None = Field(description="The class of its highest confirmation")
     confirmed_at: str | None
-    disputed: bool = Field(description="Whether another value holds for its subject and predicate beside it")
+    disputed: bool = Field(description="Whether another value for its subject and predicate holds at the same time")
     origin: OriginDocument | None = Field(description="Where it was imported from; null for what was stated here")
 
 
@@ -80,7 +80,7 @@ _PLAIN: list[dict[str, Any]] = [
 ]
 _LIST = {"type": "array", "items": {"anyOf": _PLAIN}}
 StatedValue = Annotated[Any, Field(json_schema_extra={"anyOf": [*_PLAIN, _LIST, {"type": "null"}]})]
-"""The value of a fact: any JSON value. A schema without a type would tell a client nothing."""
+"""The value of a fact: any JSON value. The types are listed because an empty schema is useless to clients."""
 
 
 class ClaimDocument(Document):
@@ -90,13 +90,13 @@ class ClaimDocument(Document):
     title: str
     value: StatedValue
     source: str
-    source_class: SourceClass = Field(description="Its class, or that of its confirmation if it is higher")
+    source_class: SourceClass = Field(description="Its class, or the class of its confirmation if that is higher")
     confidence: float | None
     valid_from: str
 
 
 class DisputeDocument(Document):
-    """The values of a disputed subject and predicate, highest standing first, of equal ones the newest."""
+    """The values of a disputed subject and predicate, highest standing first, then newest first."""
 
     subject: str
     predicate: str
@@ -108,12 +108,12 @@ class EdgeDocument(Document):
     """One state of an edge."""
 
     id: str
-    source: str = Field(description="Id of the node that the edge goes out from")
-    target: str = Field(description="Id of the node that it goes to")
+    source: str = Field(description="Id of the node where the edge begins")
+    target: str = Field(description="Id of the node where it ends")
     type: str
     properties: dict[str, Any]
     visibility: Visibility
-    owner: str | None = Field(description="Whose private edge it is; null for public ones")
+    owner: str | None = Field(description="Owner of a private edge; null for public ones")
     valid_from: str
     valid_to: str | None
     recorded_at: str
@@ -121,7 +121,7 @@ class EdgeDocument(Document):
     actor: str
     revision: int
     source_class: SourceClass
-    disputed: bool = Field(description="Whether another edge of its single-valued type holds beside it")
+    disputed: bool = Field(description="Whether another edge of its single-valued type holds at the same time")
     origin: OriginDocument | None = Field(description="Where it was imported from; null for what was stated here")
 
 
@@ -137,8 +137,8 @@ class DecisionFields(Document):
     """The decision about a proposal, and the states that it wrote."""
 
     verdict: Verdict = Field(
-        description="`approved`: written; `rejected`: nothing was written; `escalated`: kept until an operator agrees, "
-        "or the owner where a rule of his graph asks him"
+        description="`approved`: written; `rejected`: nothing was written; `escalated`: waits until an operator "
+        "agrees, or the owner, where a rule in the owner's graph requires it"
     )
     decision: int = Field(description="Number of the audit's entry")
     stages: list[StageDocument] = Field(description="All seven, in their order")

@@ -1,7 +1,7 @@
 """Writes the records of an export as JSON Lines, JSON-LD or GraphML, piece by piece. Pure.
 
-A writer keeps nothing but the earlier states of one node or edge, so a graph of any size needs no memory. JSON-LD and
-GraphML are for other programs to read; only JSON Lines are imported.
+A writer buffers only the earlier states of one node or edge, so memory use does not grow with the graph. JSON-LD and
+GraphML are for other programs to read; only JSON Lines can be imported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """One format: its media type and the end of a file's name."""
+    """One format: its media type and file name extension."""
 
     name: Format
     media_type: str
@@ -49,8 +49,8 @@ FORMATS: dict[Format, GraphFormat] = {
 
 
 def written(records: Iterable[Record], form: Format) -> Iterator[bytes]:
-    """Yields the bytes of records in a format. The pages of an export may be written one by one: together they are what
-    the whole would be."""
+    """Yields the bytes of records in a format. An export may be written page by page: the joined pages equal the whole
+    export."""
     match form:
         case "jsonl":
             return map(line_of, records)
@@ -96,7 +96,7 @@ def _linked(record: OntologyRecord | DecisionRecord | NodeRecord | EdgeRecord) -
         own = {"@id": _iri(record.id)} if record.current else {"stateOf": _iri(record.id)}
         kind = record.type if record.current else [record.type, "EarlierState"]
         ended_by = {"endedBy": _iri(record.ended_by)} if record.ended_by else {}
-        # `source` of a node is where it is stated, and of an edge a node
+        # a node's `source` is where it was stated, but an edge's `source` is a node
         return _without_none(fields | own | ended_by | {"@type": kind, "source": None, "statedIn": record.source})
     ends = {"source": _iri(record.source), "target": _iri(record.target)}
     return _without_none(fields | ends | {"@type": "Edge" if record.current else ["Edge", "EarlierState"]})
@@ -146,8 +146,8 @@ _JSON = ("properties", "history")
 
 
 def _graphml(records: Iterable[Record]) -> Iterator[bytes]:
-    """Yields a directed graph. Earlier states of a node or an edge are JSON in its `history`, decisions and the
-    owner's words JSON of the graph."""
+    """Yields a directed graph. Earlier states of a node or an edge are JSON in its `history`; decisions and the owner's
+    words are JSON data of the graph element."""
     earlier: list[dict[str, Any]] = []
     for record in records:
         if isinstance(record, Header):
@@ -193,6 +193,6 @@ def _element(record: NodeRecord | EdgeRecord, earlier: list[dict[str, Any]]) -> 
 
 
 def _xml(text: str) -> str:
-    """Returns a text as XML can hold it. The graph's texts have no control characters but breaks; two more code points
-    are no characters."""
+    """Escapes a text for XML. The only control characters in the graph's texts are line breaks; two more code points
+    are non-characters, which XML forbids."""
     return escape(text.replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd"), {"\r": "&#13;"})

@@ -4,7 +4,7 @@ A node has three identities, which answer different questions:
 
 * its id, which the writer chooses or `content_id` derives: writing the same id again changes that node;
 * its `dedupe_key`: "Ship v1" and "ship  V1" of one owner and type may mean the same, so the second one causes a
-  warning. Both are kept, because only people can decide;
+  warning. The graph keeps both, because only people can decide;
 * its `fact_key`: "holders of the token = 100" and "= 120" answer one question at different times, so the newer
   supersedes the older. Such nodes are never duplicates of one another.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ID_LENGTH = 32
 _OWN = "own/"
 LONGEST_GIVEN_ID = 160
-"""Most characters of an id that an owner gives to a node of his."""
+"""Maximum length of an id that an owner gives to a node."""
 
 
 def content_id(prefix: str, *parts: Any) -> str:
@@ -34,7 +34,7 @@ def content_id(prefix: str, *parts: Any) -> str:
 
 
 def _of_texts(*texts: str | None) -> str:
-    """Returns the `canonical_sha256` of a list of texts, which an ordinary writer of JSON gives sooner."""
+    """Returns the `canonical_sha256` of a list of texts. For these a plain JSON encoder writes the same, and faster."""
     return sha256_hex(_encode(texts))
 
 
@@ -42,15 +42,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 def own_id(owner: str, given: str) -> str:
-    """Returns the id under which the graph holds a private node that its owner calls `given`.
+    """Returns the id under which the graph stores a private node that its owner calls `given`.
 
-    Others may call nodes of theirs the same: each owner's ids stand under a name of his own, which he is not shown.
+    Other owners may use the same id for their nodes, because each owner's ids have a prefix, which is never shown.
     """
     return f"{_prefix_of(owner)}{given}"
 
 
 def given_id(owner: str, text: str) -> str:
-    """Returns what `owner` calls a node, in an id or a sentence: the id that he gave to it, or the graph's own."""
+    """Replaces stored ids in an id or a sentence with those that `owner` gave. Ids that the graph derived stay."""
     return text.replace(_prefix_of(owner), "") if _OWN in text else text
 
 
@@ -60,7 +60,7 @@ def _prefix_of(owner: str) -> str:
 
 
 def edge_id(owner: str | None, source: str, edge_type: str, target: str) -> str:
-    """Returns the id of an edge. An owner states one edge of a type between two nodes once."""
+    """Returns the id of an edge. An owner has at most one edge of a type between two nodes."""
     return f"edge:{_of_texts(owner, source, edge_type, target)[:_ID_LENGTH]}"
 
 
@@ -70,7 +70,7 @@ def dedupe_key(owner: str | None, node_type: str, title: str) -> str:
 
 
 def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) -> str | None:
-    """Returns the key of facts of which one holds at a time: owner, subject and predicate. None for other nodes.
+    """Returns the key of facts of which only one holds at a time: owner, subject and predicate. None for other nodes.
 
     "Acme" and "ACME" are one subject.
     """
@@ -81,9 +81,9 @@ def fact_key(ontology: Ontology, owner: str | None, properties: dict[str, Any]) 
 
 
 def statement_key(owner: str | None, properties: dict[str, Any]) -> str | None:
-    """Returns the key that nodes of one owner, subject and predicate share, or None if they have none.
+    """Returns the key that nodes of one owner, subject and predicate share, or None if a node lacks either.
 
-    It does not depend on the ontology, so nodes are found by it also if their predicate becomes single-valued later.
+    It does not depend on the ontology, so it also finds nodes whose predicate becomes single-valued later.
     """
     subject, predicate = properties.get("subject"), properties.get("predicate")
     if not isinstance(subject, str) or not isinstance(predicate, str):

@@ -1,4 +1,4 @@
-"""Defines the requests and answers by which a key exports its owner's graph and imports one in chunks."""
+"""Defines the requests and answers with which a key exports its owner's graph and imports one in chunks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class ExportParameters(Document):
         default="jsonl", description="JSON Lines, which can be imported; or JSON-LD or GraphML of the same records"
     )
     cursor: str | None = Field(
-        default=None, max_length=2_000, description="Of the `Link` with `rel=next` of the page before"
+        default=None, max_length=2_000, description="From the `Link` with `rel=next` of the previous page"
     )
 
 
 class ImportApplication(Document):
-    """Says that all chunks were sent, and what they are together."""
+    """Declares that all chunks were sent, with their joint digest."""
 
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
         description="SHA-256 of all chunks in their order, as hex digits"
@@ -47,15 +47,15 @@ class ChunkDocument(Document):
 
 
 class ImportResult(Document):
-    """The judgement of a whole file, and what was written of it: all, or nothing."""
+    """The judgement of a whole file. Either all of it is written or nothing."""
 
     verdict: Verdict
     stages: list[StageDocument] = Field(description="All seven, in their order; empty for a file without nodes")
     nodes: int = Field(description="Nodes of the file")
     edges: int = Field(description="Edges of the file")
-    written: int = Field(description="States that were written; what the graph had already is not written again")
+    written: int = Field(description="States that were written; what the graph already had is not written again")
     decisions: int = Field(description="Decisions that wrote them")
-    node_ids: list[str] = Field(description=f"The ids of the first {IDS_RETURNED:,} nodes; they are kept as given")
+    node_ids: list[str] = Field(description=f"The ids of the first {IDS_RETURNED:,} nodes, as given in the file")
     revision: int = Field(description="The graph's revision after it")
 
 
@@ -66,9 +66,9 @@ class ImportState(Document):
     status: Literal["open", "applied"]
     created_at: str
     expires_at: str = Field(description="When it is deleted, applied or not")
-    chunk_bytes: int = Field(default=CHUNK_BYTES, description="The most bytes of a chunk")
-    most_chunks: int = Field(default=MOST_CHUNKS, description="The most chunks; they are numbered from 1")
-    chunks: list[ChunkDocument] = Field(description="The chunks that arrived, by number; none once it is applied")
+    chunk_bytes: int = Field(default=CHUNK_BYTES, description="Maximum bytes per chunk")
+    most_chunks: int = Field(default=MOST_CHUNKS, description="Maximum number of chunks; they are numbered from 1")
+    chunks: list[ChunkDocument] = Field(description="The chunks that arrived, by number; empty once it is applied")
     result: ImportResult | None = Field(description="Null until it is applied")
 
 

@@ -52,7 +52,7 @@ from contracts.world.text import fault_of_title
 _STATES = (NodeRecord, EdgeRecord)
 
 LONGEST_LINE = 1 << 20
-"""Bytes of one line."""
+"""Maximum bytes per line."""
 
 LONGEST_DECISION_ID = 200
 ONTOLOGY_LINE = 2
@@ -66,7 +66,7 @@ _FACT_PROPERTIES = ("subject", "predicate", "value", "confidence")
 
 
 class ImportedNode(msgspec.Struct, frozen=True, gc=False):
-    """A node of the file: its states, oldest first, the last of which is current."""
+    """A node of the file: its states, oldest first. The last one is current."""
 
     states: tuple[NodeRecord, ...]
     line: int
@@ -78,7 +78,7 @@ class ImportedNode(msgspec.Struct, frozen=True, gc=False):
 
 
 class ImportedEdge(msgspec.Struct, frozen=True, gc=False):
-    """An edge of the file, likewise."""
+    """An edge of the file: its states, oldest first. The last one is current."""
 
     states: tuple[EdgeRecord, ...]
     line: int
@@ -99,17 +99,17 @@ Item = Imported | EdgesAlike | DecisionRecord | OntologyRecord
 
 
 def read_import(lines: Iterable[bytes]) -> Iterator[Item]:
-    """Yields the words, nodes, edges and decisions of a file in its order, edges also many at once.
+    """Yields the words, nodes, edges and decisions of a file in order. Similar edges may come as one `EdgesAlike`.
 
-    Only at its end it is sure that nothing is missing. Raises `ImportVersionUnsupported`, and `ImportInvalid` with the
-    number of the line.
+    Only the exhausted iterator guarantees that nothing is missing. Raises `ImportVersionUnsupported`, and
+    `ImportInvalid` with the line number.
     """
     return cast("Iterator[Item]", _read(lines, WHOLE))
 
 
 def read_nodes(lines: Iterable[bytes]) -> Iterator[Item | CountedEdge]:
-    """Yields the same, but of edges only that there is a state: most lines are edges, and a first reading needs none of
-    their fields."""
+    """Yields the items of `read_import`, but decodes edges only enough to count their states: most lines are edges, and
+    a first pass needs none of their fields."""
     return _read(lines, COUNTING_EDGES)
 
 
@@ -195,7 +195,7 @@ def _is_normal(time: str) -> bool:
 
 
 def item_of(states: list[StateRecord], line: int) -> Imported:
-    """Returns the node or the edge of which these are all states."""
+    """Returns the node or edge that has exactly these states."""
     newest = states[-1]
     if isinstance(newest, NodeRecord):
         return ImportedNode(tuple(state for state in states if isinstance(state, NodeRecord)), line)
@@ -209,7 +209,7 @@ def _identity(record: StateRecord) -> tuple[str, ...]:
 
 
 def _records(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Record | CountedEdge | EdgesAlike]:
-    """Yields the record of each line up to the end. Many are decoded at once; where that fails, each by itself."""
+    """Yields the record of each line up to the end. Decodes many lines at once; where that fails, one by one."""
     rest = iter(lines)
     number, ended = 0, False
     alike: LinesAlike | None = None
@@ -240,7 +240,7 @@ def _lines_like(line: bytes) -> LinesAlike | None:
     try:
         record = record_of(line)
     except (ValueError, RecursionError):
-        return None  # an edge that is only counted; whoever reads it tells what is wrong
+        return None  # an edge that is only counted; the later full read reports its fault
     return lines_like(line, record) if isinstance(record, EdgeRecord) else None
 
 
@@ -248,7 +248,7 @@ def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | Counte
     if len(line) > LONGEST_LINE:
         raise _invalid(number, f"has more than {LONGEST_LINE:,} bytes")
     if number == 1:
-        line = line.removeprefix(codecs.BOM_UTF8)  # of an editor
+        line = line.removeprefix(codecs.BOM_UTF8)  # editors add it
     if number == 1 and is_other_version(line):
         raise ImportVersionUnsupported(
             f"The file is of another version of the format {FORMAT} than {VERSION}.",
@@ -275,17 +275,17 @@ def _invalid(number: int, what: str) -> ImportInvalid:
 
 @dataclass(frozen=True)
 class Words:
-    """An owner's words, and the same with those of earlier versions: texts of `OwnOntology.text`."""
+    """An owner's words, without and with those of earlier versions, each as `OwnOntology.text` writes them."""
 
     newest: str = NO_WORDS
     ever: str = NO_WORDS
 
 
 def words_after(record: OntologyRecord, known: Words) -> Words:
-    """Returns the words that an owner has after an import of a file with these words.
+    """Returns an owner's words after the import of a file with these words.
 
-    An owner without words takes over those of the file; another one's stay, and have to hold all of the file. Raises
-    `ImportInvalid`, which names what does not fit, and `SecretInText`.
+    An owner without words gets those of the file. Otherwise the owner's words stay, and must include all of the file's.
+    Raises `ImportInvalid`, which names what does not fit, and `SecretInText`.
     """
     words = _words(record.words)
     ever = words if record.former is None else merged(words, [_words(record.former)])
@@ -329,18 +329,18 @@ def _invalid_words(what: str, faults: list[tuple[str, str]]) -> ImportInvalid:
 
 
 class StoredIds(Mapping[str, str]):
-    """The stored id of every node of a file by its id in the file."""
+    """Maps the id of every node in a file to its stored id."""
 
     def __init__(self, owner: str, nodes: Mapping[str, object]) -> None:
         self.prefix = own_id(owner, "")
-        """Stands before the id in the file, unless it is in `moved`."""
+        """Prefix of the stored id of every node that is not in `moved`."""
         self.moved: dict[str, str] = {}
-        """The stored ids from before owners had a name of their own in ids."""
+        """The stored ids that date from before ids had a prefix per owner."""
         self._nodes = nodes
         self._called: dict[str, str] = {}
 
     def claim(self, stored: Mapping[str, str]) -> None:
-        """Takes over the stored ids of some nodes."""
+        """Records the stored ids of some nodes."""
         moved = {called: held for called, held in stored.items() if held != self.prefix + called}
         self.moved |= moved
         self._called |= {held: called for called, held in moved.items()}
@@ -365,7 +365,7 @@ class StoredIds(Mapping[str, str]):
 
 
 class CurrentNodes(Mapping[str, Node]):
-    """The current state of every node of a file by its stored id, without what no stage compares."""
+    """The current state of every node of a file by stored id, without fields that no stage compares."""
 
     def __init__(self, stored: StoredIds, types: Mapping[str, str | Node], owner: str) -> None:
         self._stored = stored
@@ -407,21 +407,21 @@ def _node_of_type(stored: str, node_type: str, owner: str) -> Node:
 
 @dataclass
 class FileIndex:
-    """The facts about the other parts of a file that the judgement of one part needs."""
+    """Facts about a whole file that the judgement of one part needs."""
 
     owner: str
     types: dict[str, str | Node] = field(default_factory=dict)
-    """By the id in the file, the type of a node that holds and states no fact; of others the current state."""
+    """By id in the file: the type of a node that holds and states no fact, or the current state of any other node."""
     fact_keys: dict[str, list[str]] = field(default_factory=dict)
     """The ids in the file of the nodes about one subject and single-valued predicate."""
     endings: set[tuple[str, str]] = field(default_factory=set)
-    """Pairs of ids in the file: a node, and one that it ended in some state."""
+    """Pairs of ids in the file: a node, and another that it ended in some state."""
     confirmed: set[str] = field(default_factory=set)
-    """Ids in the file of the nodes that some state shows as confirmed."""
+    """Ids in the file of the nodes that are confirmed in some state."""
     escaped: set[str] = field(default_factory=set)
     """Ids in the file with characters that JSON escapes."""
     edge_ids: Mapping[str, str] = field(default_factory=dict)
-    """The ids of the edges that the owner took over, by those that he would give them."""
+    """The ids of the edges that the owner took over, by the ids that new edges of the owner would get."""
     edges: int = 0
     states: int = 0
     stored: StoredIds = field(init=False)
@@ -434,14 +434,14 @@ class FileIndex:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one import."""
+    """The maximum size of one import."""
 
     nodes: int
     states: int
 
 
 Resolve = Callable[[list[str]], Mapping[str, str]]
-"""Returns the stored ids of the nodes that a file calls by these ids. Raises `IdTaken`."""
+"""Returns the stored ids of the nodes that have these ids in a file. Raises `IdTaken`."""
 
 IDS_AT_ONCE = 5_000
 
@@ -453,7 +453,7 @@ def survey(
     ontology: Ontology,
     limits: Limits | None = None,
 ) -> FileIndex:
-    """Reads a whole file once, but for most of its edges, and returns its index.
+    """Reads a whole file once, skipping the fields of most edges, and returns its index.
 
     Raises `ImportInvalid`, `IdTaken` and the errors of `read_import`.
     """
@@ -528,7 +528,7 @@ def _holds_without_fact(newest: NodeRecord) -> bool:
 
 @dataclass(frozen=True)
 class StateReader:
-    """Turns records into states of `owner` that `actor` imports at `now`. `ids` are stored ids by those of the file."""
+    """Turns records into states of `owner` that `actor` imports at `now`. `ids` maps ids in the file to stored ids."""
 
     owner: str
     actor: str
@@ -541,7 +541,7 @@ class StateReader:
     """`FileIndex.edge_ids`."""
 
     def node(self, record: NodeRecord) -> Node:
-        """Returns the state of a node, without a revision. Its times are as the file has them."""
+        """Returns the state of a node, without a revision. Its times are those of the file."""
         known = self.ontology.node_types.get(record.type)
         return Node(
             id=self._stored(record.id),
@@ -570,7 +570,7 @@ class StateReader:
         )
 
     def edge(self, record: EdgeRecord) -> Edge:
-        """Returns the state of an edge, likewise."""
+        """Returns the state of an edge, without a revision."""
         source, target = self._stored(record.source), self._stored(record.target)
         own = edge_id(self.owner, source, record.type, target)
         return Edge(
@@ -597,9 +597,9 @@ class StateReader:
 
 
 def refuse_edges_twice(items: Iterable[Item], reader: StateReader, suspected: Collection[int]) -> None:
-    """Raises `ImportInvalid` for the first edge of a file that states an earlier one again.
+    """Raises `ImportInvalid` for the first edge of a file that repeats an earlier one.
 
-    Only edges whose `number_of_edge` is suspected are compared.
+    Compares only edges whose `number_of_edge` is suspected.
     """
     lines: dict[str, int] = {}
     for item in items:
@@ -616,12 +616,12 @@ def refuse_edges_twice(items: Iterable[Item], reader: StateReader, suspected: Co
 
 
 def number_of_edge(stored_id: str) -> int:
-    """Returns 64 bits of the id of an edge, which hardly any other one has."""
+    """Returns 64 bits of an edge's id, which another edge is very unlikely to share."""
     return int.from_bytes(bytes.fromhex(stored_id[-16:]), "little")
 
 
 def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[str]:
-    """Returns the ids that these nodes and edges name and that are of no node of the file."""
+    """Returns the ids that these nodes and edges name but that no node of the file has."""
     named: dict[str, None] = {}
     for item in items:
         if isinstance(item, ImportedEdge):
@@ -634,9 +634,9 @@ def named_elsewhere(items: Iterable[Imported], ids: Mapping[str, str]) -> list[s
 def refuse_faults(
     items: Iterable[Imported], owner: str, nodes: Iterable[tuple[Node, ...]], edges: Iterable[tuple[Edge, ...]]
 ) -> None:
-    """Raises `ImportInvalid` for what no proposal may hold either, and `SecretInText`, each with the line.
+    """Raises `ImportInvalid` for content that proposals may not contain either, and `SecretInText`, each with the line.
 
-    `nodes` and `edges` are the states of the items, each in their order.
+    `nodes` and `edges` are the states of the items, in the same order.
     """
     drafts: list[tuple[int, NodeDraft | EdgeDraft]] = []
     next_node, next_edge = iter(nodes), iter(edges)
@@ -664,7 +664,7 @@ def refuse_faults(
 
 
 def is_importable_id(owner: str, given: str) -> bool:
-    """Decides whether a file may call a node so: as a build may, or as an export calls what came from a capsule."""
+    """Decides whether a file may use an id for a node: one that a build may use, or an export of a claimed capsule."""
     return is_id(given) and given_id(owner, given) == given and _OWN_OF_NOBODY.match(given) is None
 
 

@@ -1,6 +1,6 @@
-"""Computes the states that a part of an import would write, and the known states that change with them. Pure.
+"""Computes the states that a part of an import would write and the changes to known states. Pure.
 
-`change_set.py` does it for proposals.
+`change_set.py` does the same for proposals.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from contracts.world.view import GraphView
 
 @dataclass(frozen=True)
 class ImportedStates:
-    """The states of a part of an import, and what it has to know of the rest of the file."""
+    """The states of a part of an import, and the facts about the rest of the file that its judgement needs."""
 
     nodes: tuple[tuple[Node, ...], ...]
     """The states of each node, oldest first. One that states no start has an empty one."""
@@ -33,21 +33,22 @@ class ImportedStates:
     others: Mapping[str, Node]
     """The current states of the nodes of the whole file, by id."""
     endings: Collection[tuple[str, str]]
-    """Pairs of ids: a node, and one that it ended in some state of the file."""
+    """Pairs of ids: a node, and another that it ended in some state of the file."""
     confirmed: Collection[str]
-    """The nodes that some state of the file shows as confirmed."""
+    """The nodes that are confirmed in some state of the file."""
     unchanged: int = 0
-    """The number of plain nodes and edges of the part whose statements the graph has. These states leave them out."""
+    """The number of plain nodes and edges of the part whose statements the graph has; they are not in `nodes` and
+    `edges`."""
 
 
 @dataclass(frozen=True)
 class ImportCase:
-    """The input of the stages for a part of an import, and all states that it would write, in order."""
+    """The stages' input for a part of an import, and all states that it would write, in order."""
 
     case: Case
     written: tuple[Node | Edge, ...]
     known: int
-    """The number of written states whose nodes and edges the graph has and the file does not; they come first."""
+    """The number of written states of nodes and edges that are in the graph but not in the file; they come first."""
 
 
 def plan_import(
@@ -61,8 +62,8 @@ def plan_import(
 ) -> ImportCase:
     """Computes the changes that a part of an import would write at `now`.
 
-    `proposal` names the actor and the source. What the file says about the order of its facts is decided again, by the
-    rule of standing, together with the facts that the graph has; what comes out otherwise is one more state. States
+    `proposal` names the actor and the source. The rule of standing decides again about the order of the file's facts,
+    together with the facts of the graph; where the result differs from the file, one more state is written. States
     before the current one are only written for nodes and edges that the graph does not know.
     """
     recorded_at = utc_text(now)
@@ -118,7 +119,7 @@ def plan_import(
 
 
 class _Either(Mapping[str, Node]):
-    """The nodes of two mappings; those of the first one count."""
+    """The nodes of two mappings, of which the first has precedence."""
 
     def __init__(self, first: Mapping[str, Node], second: Mapping[str, Node]) -> None:
         self._first = first
@@ -135,7 +136,7 @@ class _Either(Mapping[str, Node]):
 
 
 def _started(imported: ImportedStates, view: GraphView, now: str) -> ImportedStates:
-    """Returns the states with a start. Like a draft, one that states none keeps that of the known state, or starts
+    """Gives a start to every state. As with drafts, a state without one keeps that of the known state, or starts
     now."""
     nodes = tuple(
         tuple(_starting(state, view.node(state.id), now) for state in states) if _lacks_start(states) else states
@@ -166,7 +167,7 @@ def _imported_change(newest: Node, view: GraphView, ontology: Ontology) -> NodeC
 
 
 def _written(case: Case, imported: ImportedStates) -> Iterator[Node | Edge]:
-    """Yields the states of an import: known ones that it changes, then those of each node and edge."""
+    """Yields the states that an import writes: changed known ones first, then those of each node and edge."""
     for _, node in case.changed_nodes:
         yield recorded_again(node, case.now)
     for _, edge in case.changed_edges:
@@ -189,14 +190,14 @@ def _written(case: Case, imported: ImportedStates) -> Iterator[Node | Edge]:
 
 
 def _is_founded(edge: Edge, imported: ImportedStates) -> bool:
-    """Decides whether an edge of a succession or an act follows from the states of the file, as those edges do."""
+    """Decides whether an edge records a succession or an act that the states of the file confirm."""
     if edge.type == "CONFIRMS":
         return edge.target in imported.confirmed
     return edge.type in (SUPERSEDES, *ACT_EDGES) and (edge.source, edge.target) in imported.endings
 
 
 def _disordered(imported: ImportedStates, now: str) -> Iterator[str]:
-    """Yields the nodes and edges whose states were not recorded one after the other."""
+    """Yields a sentence for each node or edge whose states are out of order or contradict themselves."""
     latest = utc_text(instant_of(now) + CLOCK_SKEW)
     for states in _all_states(imported):
         times = [now if state.origin is None else state.origin.recorded_at for state in states]

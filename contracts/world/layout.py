@@ -1,7 +1,7 @@
 """Computes the positions of drawn nodes. The same graph has the same layout, and placed nodes never move. Pure.
 
-New nodes settle between their neighbours and the place of their domain on a ring, and keep a distance from nearby nodes
-on a grid. So the cost grows with nodes and edges, never with pairs of nodes.
+New nodes settle between their neighbours and their domain's place on a ring, and are pushed away from nearby nodes by
+way of a grid. So the cost grows with nodes and edges, never with pairs of nodes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contracts.world.ontology import DOMAINS
 Points: TypeAlias = np.ndarray[Any, Any]
 
 SIDE = 1000.0
-"""Positions lie in a square from 0 to this."""
+"""Side of the square of positions, which begins at 0."""
 
 RING = 320.0
 ROUNDS = 60
@@ -74,7 +74,7 @@ def _forces(points: Points, homes: Points, ends: Points) -> Points:
 
 
 def _push(points: Points) -> Points:
-    """Returns the forces away from the middle of each nearby cell, according to its number of nodes."""
+    """Returns the forces away from the middle of each nearby cell, which grow with its number of nodes."""
     width = int(SIDE / CELL) + 3
     cells = (points // CELL).astype(int) + 1
     flat = cells[:, 0] * width + cells[:, 1]

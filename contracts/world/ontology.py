@@ -1,6 +1,6 @@
 """Loads the ontology, which defines the possible content of the graph, from `ontology.yaml`. Pure: the file is data.
 
-`own_ontology.py` adds the words of an owner, which hold for the owner's private part only.
+`own_ontology.py` adds an owner's words, which apply only to that owner's private part.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SUPERSEDES = "SUPERSEDES"
 PART_OF = "PART_OF"
 GOVERNED_BY = "GOVERNED_BY"
 OWNER_CONFIRMATION = "owner_confirmation"
-"""Among the `needs` of a rule that governs a store: its records wait until their owner confirms them."""
+"""An entry in the `needs` of a rule that governs a store: its records wait until their owner confirms them."""
 
 ACT_EDGES = frozenset({"CORRECTS", "RETRACTS", "CONFIRMS"})
-"""Relationships that only an act of a signal states."""
+"""Relationships that only the acts of signals create."""
 
 BUILDS_ON = frozenset({"DERIVED_FROM", "DEPENDS_ON", "INFORMED_BY"})
 """Relationships whose source may be wrong if its target is."""
@@ -41,14 +41,14 @@ class NodeType:
 
 @dataclass(frozen=True)
 class EdgeType:
-    """One type of relationship: the types of node between which it may go."""
+    """One type of relationship, and the node types that it may connect."""
 
     name: str
     description: str
     ends: tuple[tuple[frozenset[str], frozenset[str]], ...]
     single_valued: bool
     named_ends: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-    """The ends as they are written: node types, domains or ANY."""
+    """The ends as written in the file: node types, domains or ANY."""
 
     def allows(self, source: str, target: str) -> bool:
         """Decides whether an edge of this type may go from a node of type `source` to one of type `target`."""
@@ -57,7 +57,7 @@ class EdgeType:
 
 @dataclass(frozen=True)
 class Ontology:
-    """The content of `ontology.yaml`, and where it is an owner's, the owner's words too."""
+    """The content of `ontology.yaml`; an owner's ontology also contains the owner's words."""
 
     version: str
     domains: dict[str, str]
@@ -66,14 +66,14 @@ class Ontology:
     edge_types: dict[str, EdgeType]
     single_valued_predicates: frozenset[str]
     public: Ontology | None = None
-    """The ontology of the public graph, if this one has the words of an owner."""
+    """The ontology of the public graph, if this one contains an owner's words."""
 
     def part_of(self, owner: str | None) -> Ontology:
-        """Returns the ontology of private state (`owner` is set) or of the public graph (None)."""
+        """Returns the ontology of a private part (`owner` is set) or of the public graph (None)."""
         return self if owner is not None or self.public is None else self.public
 
     def faults_of(self, node_type: str, properties: dict[str, Any]) -> list[str]:
-        """Returns the faults of the named properties of a node of a known type; empty if there are none."""
+        """Returns the faults in the named properties of a node of a known type."""
         kinds = self.node_types[node_type].properties
         return [
             f"`{name}` has to be {KINDS[kinds[name]]}"

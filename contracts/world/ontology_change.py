@@ -1,4 +1,4 @@
-"""Decides whether an owner's ontology may change over the states that are there, and what changes with it. Pure."""
+"""Decides whether an owner's ontology may change, given the existing states, and which states change with it. Pure."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class OntologyChange:
 
     @property
     def node_types(self) -> list[str]:
-        """Returns the types whose nodes may not fit any more."""
+        """Returns the types whose nodes may no longer fit."""
         own = self.before.node_types.keys() - self.before.part_of(None).node_types.keys()
         return sorted(name for name in own if not _goes_on(self.before, self.after, name))
 
     @property
     def edge_types(self) -> list[str]:
-        """Returns the relationship types whose edges may not fit any more."""
+        """Returns the relationship types whose edges may no longer fit."""
         own = self.before.edge_types.keys() - self.before.part_of(None).edge_types.keys()
         return sorted(name for name in own if _narrows(self.before.edge_types[name], self.after.edge_types.get(name)))
 
@@ -38,15 +38,15 @@ class OntologyChange:
 
     @property
     def lost_predicates(self) -> list[str]:
-        """Returns the predicates that are single-valued no longer."""
+        """Returns the predicates that are no longer single-valued."""
         return sorted(self.before.single_valued_predicates - self.after.single_valued_predicates)
 
     def faults(
         self, nodes: Iterable[Node], edges: Iterable[Edge], end: Callable[[str], Node | None]
     ) -> Iterator[tuple[str, str]]:
-        """Yields what the ontology would make invalid, as a pointer into it and a sentence that names the state.
+        """Yields a pointer into the new ontology and a sentence for each state that it would make invalid.
 
-        `nodes` and `edges` hold now or later and are of the types above; `end` returns the node at an end of an edge.
+        `nodes` and `edges` are the present and future states of the types above; `end` returns the node with an id.
         """
         for node in nodes:
             known = self.after.node_types.get(node.type)
@@ -77,7 +77,7 @@ class OntologyChange:
 
 
 def freed(facts: Iterable[Node]) -> Iterator[Node]:
-    """Yields the facts of a predicate that is single-valued no longer as they were stated, where others ended them."""
+    """Yields facts of a predicate that is no longer single-valued, as stated, if other facts had changed them."""
     for fact in facts:
         as_stated = msgspec.structs.replace(
             fact, valid_to=stated_end(fact), ended_by=None, stated_to=None, disputed=False
@@ -87,14 +87,14 @@ def freed(facts: Iterable[Node]) -> Iterator[Node]:
 
 
 def _goes_on(before: Ontology, after: Ontology, name: str) -> bool:
-    """Decides whether every node that was of a type still is."""
+    """Decides whether every node of a type still fits."""
     was: NodeType = before.node_types[name]
     now = after.node_types.get(name)
     return now is not None and now.domain == was.domain and now.properties.items() <= was.properties.items()
 
 
 def _narrows(was: EdgeType, now: EdgeType | None) -> bool:
-    """Decides whether an edge that was of a type may not be any more."""
+    """Decides whether an edge of a type may no longer fit."""
     if now is None or (now.single_valued and not was.single_valued):
         return True
     return was.named_ends != now.named_ends

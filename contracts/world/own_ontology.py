@@ -1,7 +1,7 @@
 """Defines the words that an owner adds to the ontology: types, relationship types and single-valued predicates. Pure.
 
-They hold for the owner's private part, within the seven domains, and change nothing that the service defines. A word
-that a later version of the service defines itself means from then on what the service says.
+They apply to the owner's private part, within the seven domains, and change nothing that the service defines. If a
+later version of the service defines the same word, the service's definition applies from then on.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from contracts.world.text import fault_of_title
 
 LARGEST_BYTES = 65_536
 MOST_WORDS = 200
-"""Types, relationship types and predicates, each."""
+"""Maximum number of types, of relationship types and of predicates."""
 
 VERSIONS_SHOWN = 100
 LONGEST_NAME = 100
@@ -63,7 +63,7 @@ def _property_name(name: str) -> str:
 TypeName = Annotated[str, AfterValidator(_type_name)]
 RelationshipName = Annotated[str, AfterValidator(_relationship_name)]
 PropertyName = Annotated[str, AfterValidator(_property_name)]
-"""Keys of objects. The version of OpenAPI that the description has can't say what a key looks like."""
+"""A key of an object. The API's version of OpenAPI can't express a pattern for keys."""
 
 End = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,63}$")]
 Predicate = Annotated[str, StringConstraints(min_length=1, max_length=100), OneLine]
@@ -82,12 +82,12 @@ class OwnNodeType(_Words):
 
     domain: DomainName
     properties: dict[PropertyName, Kind] = Field(
-        default={}, max_length=MOST_PROPERTIES, description="The kinds of the properties that are to be checked"
+        default={}, max_length=MOST_PROPERTIES, description="The kinds of the properties to check"
     )
 
 
 class OwnEnds(_Words):
-    """Between which nodes a relationship may go: node types, domains, or ANY."""
+    """The nodes that a relationship may connect: node types, domains, or ANY."""
 
     sources: list[End] = Field(default=[ANY], min_length=1, max_length=MOST_NAMES)
     targets: list[End] = Field(default=[ANY], min_length=1, max_length=MOST_NAMES)
@@ -102,7 +102,7 @@ class OwnRelationshipType(_Words):
 
 
 class OwnOntology(_Words):
-    """The words of an owner. They hold beside the service's and for the owner's private nodes and edges only."""
+    """The words of an owner, in addition to the service's. They apply only to the owner's private nodes and edges."""
 
     node_types: dict[TypeName, OwnNodeType] = Field(
         default={}, max_length=MOST_WORDS, description="By name: a capital, then up to 63 letters and digits"
@@ -117,21 +117,21 @@ class OwnOntology(_Words):
     )
 
     def text(self) -> str:
-        """Returns the words as they are stored: the same for the same words."""
+        """Returns the words in their canonical stored form: equal words give equal texts."""
         stated = self.model_dump(mode="json", include=set(OwnOntology.model_fields))
         stated["single_valued_predicates"] = sorted(stated["single_valued_predicates"])
         return canonical_json(stated).decode()
 
 
 class OntologyRequest(OwnOntology):
-    """All words that shall hold from now on. What is left out goes."""
+    """All words that apply from now on. Omitted words are removed."""
 
     expected_version: StrictInt | None = Field(
         default=None,
         ge=0,
         le=HIGHEST_REVISION,
         alias="expectedVersion",
-        description="The version that you have read: 409 where there is a newer one. 0 is before the first",
+        description="The version that you have read; 409 if there is a newer one. 0 if you have read none",
     )
 
 
@@ -139,19 +139,21 @@ class OntologyVersionDocument(Document):
     """One version of your ontology."""
 
     version: int
-    recorded_at: str = Field(description="From when it holds (UTC)")
+    recorded_at: str = Field(description="Since when it applies (UTC)")
 
 
 class OntologyData(OwnOntology):
     """Your words, their version and the earlier ones."""
 
     version: int = Field(ge=0, description="0 before the first")
-    recorded_at: str | None = Field(alias="recordedAt", description="From when they hold (UTC); null before the first")
+    recorded_at: str | None = Field(
+        alias="recordedAt", description="Since when they apply (UTC); null before the first version"
+    )
     versions: list[OntologyVersionDocument] = Field(description=f"The newest {VERSIONS_SHOWN} versions, newest first")
     changed_facts: list[str] = Field(
         alias="changedFacts",
-        description="Nodes that hold otherwise since this request, because a predicate became single-valued, or is no "
-        "longer",
+        description="Nodes whose validity this request changed, because a predicate became single-valued or stopped "
+        "being so",
     )
 
 
@@ -214,9 +216,9 @@ def _faults(words: OwnOntology, service: Ontology) -> Iterator[tuple[str, str]]:
 
 
 def merged(newest: OwnOntology, earlier: Iterable[OwnOntology]) -> OwnOntology:
-    """Returns the newest words with those of earlier versions (newest first), by which what is over is judged.
+    """Returns the newest words merged with those of earlier versions (newest first), to judge states that have ended.
 
-    A word that was changed takes what any of its versions took.
+    A changed word accepts whatever any of its versions accepted.
     """
     types, relationships = dict(newest.node_types), dict(newest.relationship_types)
     for words in earlier:
@@ -232,7 +234,7 @@ def merged(newest: OwnOntology, earlier: Iterable[OwnOntology]) -> OwnOntology:
 
 
 def unfit(words: OwnOntology, known: OwnOntology) -> Iterator[tuple[str, str]]:
-    """Yields the words that `known` does not have, or has with another meaning, as pointers with the reason."""
+    """Yields a pointer and a reason for each word that `known` lacks or defines differently."""
     for name, node_type in words.node_types.items():
         if known.node_types.get(name) != node_type:
             yield f"/node_types/{name}", _unfit(name in known.node_types)
@@ -255,7 +257,7 @@ def ontology_with(text: str) -> Ontology:
 
 
 def extended(service: Ontology, words: OwnOntology) -> Ontology:
-    """Returns the service's ontology with an owner's words. What the service defines comes first."""
+    """Returns the service's ontology with an owner's words. The service's definitions have precedence."""
     own = {
         name: NodeType(name, node_type.domain, service.common_properties | node_type.properties)
         for name, node_type in words.node_types.items()
@@ -282,5 +284,5 @@ def extended(service: Ontology, words: OwnOntology) -> Ontology:
 
 
 def _with_types(known: EdgeType, groups: Mapping[str, frozenset[str]]) -> EdgeType:
-    """Returns a relationship type that also goes between the owner's node types of its domains."""
+    """Returns a relationship type that can also connect the owner's node types of its domains."""
     return edge_type(known.name, known.description, known.named_ends, groups, single_valued=known.single_valued)

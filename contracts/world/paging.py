@@ -11,7 +11,7 @@ from contracts.errors import CursorInvalid
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The end of a page: the last id of a list ordered by id, or the number of nodes before."""
+    """The end of a page: the last id in a list ordered by id, or the number of nodes to skip."""
 
     question: str
     after: str | None = None
@@ -19,17 +19,17 @@ class Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fiel
 
 
 def question_of(*parts: object) -> str:
-    """Returns a short name of a query (plain JSON values), equal for all of its pages."""
+    """Returns a short name of a query (plain JSON values), which all of its pages share."""
     return canonical_sha256(list(parts))[:16]
 
 
 def encode_position(position: Position) -> str:
-    """Returns an opaque text that is safe in a URL."""
+    """Returns an opaque URL-safe cursor."""
     return base64url(msgspec.json.encode(position))
 
 
 def decode_position(cursor: str, question: str) -> Position:
-    """Returns the position at which the page of `cursor` begins. Raises `CursorInvalid` if it is of another query."""
+    """Returns the position after which the cursor's page begins. Raises `CursorInvalid` if it is from another query."""
     try:
         position = msgspec.json.decode(unbase64url(cursor), type=Position)
     except ValueError:

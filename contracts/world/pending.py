@@ -1,4 +1,4 @@
-"""Defines the HTTP form of a proposal that waits for somebody's agreement, and of its owner's answer to it."""
+"""Defines the HTTP form of a proposal that waits for agreement, and of its owner's answer."""
 
 from typing import Any, Literal
 
@@ -25,18 +25,18 @@ class PendingAct(Document):
     """A correction, retraction or confirmation that would be written."""
 
     kind: Literal["corrects", "retracts", "confirms"]
-    id: str = Field(description="The node that it is about")
+    id: str = Field(description="The node to which it applies")
     reason: str
 
 
 class PendingState(Document):
-    """A proposal that waits, or what became of it."""
+    """A proposal that waits, or its outcome."""
 
     decision: int = Field(description="Number of the decision that lets it wait")
     state: Literal["waiting", "settled"] = Field(description="`settled`: somebody agreed or declined")
     by: Literal["owner", "operator"] | None = Field(
-        description="Whose agreement it waits for, as the graph is now: the owner's, or the operator's for what is "
-        "public and for what a stage would refuse now; null once it is settled"
+        description="Whose agreement it waits for in the graph's present state: the owner's, or the operator's for "
+        "public content and for anything that a stage would now refuse; null once it is settled"
     )
     decided_at: str = Field(description="Since when it waits (UTC)")
     settled_by: int | None = Field(description="Number of the decision that settled it")
@@ -60,7 +60,7 @@ class ConfirmRequest(Document):
         default="",
         max_length=LONGEST_CLIENT,
         pattern=r"^[^\x00-\x1f\x7f]*$",
-        description="The program through which the owner answers. The audit keeps it as a claim",
+        description="The program through which the owner answers. The audit records it as a claim",
     )
 
 
@@ -69,8 +69,8 @@ class ConfirmResult(Document):
 
     decision: int = Field(description="Number of the decision that settled it, or of the one that lets it wait")
     verdict: Literal["approved", "rejected", "escalated"] = Field(
-        description="approved: written; rejected: declined, or a stage refuses it now and it keeps waiting; escalated: "
-        "it keeps waiting, because an operator has to agree"
+        description="approved: written; rejected: declined, or a stage now refuses it and it keeps waiting; escalated: "
+        "it keeps waiting, because an operator must agree"
     )
     stages: list[StageDocument]
     revision: int = Field(description="The graph's revision after it")

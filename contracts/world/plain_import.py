@@ -1,8 +1,8 @@
-"""Recognises imported nodes and edges that no stage can have anything to say about, and writes them as they are stored.
+"""Recognises plain imported nodes and edges, which no stage could object to, and encodes them in their stored form.
 
-A plain node or edge has one state that holds until further notice, states no fact of which one holds at a time, and
-fits the ontology. Where it is new, or states what the graph has of it, a look at it is all; only the rest of a file is
-planned and judged by the stages one by one. That a state is not plain says nothing about it. Pure.
+A plain node or edge has one state that holds until further notice, states no single-valued fact, and fits the ontology.
+If it is new, or equals what the graph already has, this check is all it needs. Only the rest of a file is planned and
+judged by the stages one by one. A state that is not plain is not necessarily at fault. Pure.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ from contracts.world.records import Edge, Node, State
 from contracts.world.text import fault_of_title
 
 NOW = "\x00now"
-"""Stands for the time of the import in an encoded state. No text of the graph can hold the character."""
+"""Placeholder for the time of the import in an encoded state. No text of the graph can contain the character."""
 
 _NOW_ENCODED = '"\\u0000now"'
 _REVISION = ',"revision":0,'
 _NO_ENDS = '{"id":"","source":"","target":"",'
 _UNSEEN = -1
 _BYTES_OF_VALUE = 32
-"""At most, of a number with its signs."""
+"""Upper bound for an encoded number and the punctuation around it."""
 
 _FACTS = frozenset(("predicate", "confidence", "observed_at"))
-"""Properties that the stages look at."""
+"""Properties that the stages check."""
 
 _encode = msgspec.json.Encoder().encode
 _node = msgspec.json.Decoder(Node).decode
@@ -64,19 +64,19 @@ _edge = msgspec.json.Decoder(Edge).decode
 
 
 class NewNode(NamedTuple):
-    """A plain node in the form in which it is stored, but for its revision and the time of the import."""
+    """A plain node in its stored form, except for its revision and the time of the import."""
 
     id: str
     source: str
     body: tuple[str, str]
-    """The state as JSON, before and after the number of its revision."""
+    """The state as JSON, split before and after its revision."""
     domain: str
     dedupe_key: str
     fact_key: str | None
 
 
 class NewEdge(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A plain edge, likewise, but for what it shares with others: `shared` is the place of an `EdgeForm`."""
+    """A plain edge, without the members that it shares with others: `shared` is the index of an `EdgeForm`."""
 
     id: str
     source: str
@@ -85,12 +85,12 @@ class NewEdge(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class EdgeForm(NamedTuple):
-    """The members that many edges have in common: all but their ids and those of their ends, which no JSON escapes."""
+    """The members that many edges share: all except their own id and their ends' ids, which JSON does not escape."""
 
     type: str
     stated_in: str
     body: tuple[str, str]
-    """The state as JSON behind its ids, before and after the number of its revision."""
+    """The state as JSON after its ids, split before and after its revision."""
 
 
 def stored_body(body: tuple[str, str], revision: int, now: str) -> str:
@@ -106,8 +106,7 @@ def recorded_at(form: EdgeForm, now: str) -> EdgeForm:
 
 
 class NodesOfPart(msgspec.Struct, frozen=True):
-    """The nodes of a part of a file, with all that it takes to judge its texts and to find the plain nodes, so that any
-    process can."""
+    """The nodes of a part of a file, with all that a process needs to judge the texts and find the plain nodes."""
 
     actor: Actor
     owner: str
@@ -116,15 +115,14 @@ class NodesOfPart(msgspec.Struct, frozen=True):
     now: str
     """The time of judging."""
     moved: dict[str, str]
-    """Stored ids from before owners had a name of their own in ids, by those of the file."""
+    """Stored ids that date from before ids had a prefix per owner, by id in the file."""
     nodes: list[ImportedNode]
     edges: list[EdgeDraft]
     """Edges with texts."""
 
     @property
     def texts(self) -> Proposal:
-        """Returns what the guardrail reads of the part: all states, also those that were over when the file was
-        written."""
+        """Returns the texts of the part for the guardrail: those of all states, including ones that had ended."""
         return Proposal(
             actor=self.actor,
             source="import",
@@ -137,7 +135,7 @@ class NodesOfPart(msgspec.Struct, frozen=True):
         )
 
     def plain(self) -> list[NewNode | None]:
-        """Returns each plain node as it is stored, if it is one and new, and None for others."""
+        """Returns the stored form of each plain node, and None for the others."""
         if not may_import_plainly(self.actor):
             return [None] * len(self.nodes)
         reader = _NodeReader(self)
@@ -145,13 +143,13 @@ class NodesOfPart(msgspec.Struct, frozen=True):
 
 
 def may_import_plainly(actor: Actor) -> bool:
-    """Decides whether anything that an actor imports is plain."""
+    """Decides whether an actor's imports can be plain at all."""
     return actor.kind in ("caller", "operator")
 
 
 @dataclass(frozen=True)
 class _Holding:
-    """Tells the states that hold until further notice and that an actor may import."""
+    """Recognises states that hold until further notice and that an actor may import."""
 
     time: str
     highest: int
@@ -183,7 +181,7 @@ class _NodeReader:
         self._reader = StateReader(part.owner, part.actor.name, NOW, ontology, ids)
 
     def node(self, item: ImportedNode) -> NewNode | None:
-        """Returns a node as it is stored if it is plain."""
+        """Returns the stored form of a plain node, or None."""
         record = item.states[-1]
         known = self._ontology.node_types.get(record.type)
         if (
@@ -222,7 +220,7 @@ class _NodeReader:
 
 
 class PlainEdges:
-    """Turns plain edges of a file into stored states, and others into None. `now` is the time of judging."""
+    """Turns plain edges of a file into their stored form, and others into None. `now` is the time of judging."""
 
     def __init__(self, index: FileIndex, owner: str, actor: Actor, ontology: Ontology, now: str) -> None:
         self._types = index.types
@@ -243,9 +241,9 @@ class PlainEdges:
         """The members that plain edges share."""
 
     def edges(self, items: Iterable[ImportedEdge | EdgesAlike]) -> Iterator[NewEdge | None]:
-        """Yields each plain edge between nodes of the file as it is stored, if it is one and new, and None for others.
+        """Yields the stored form of each plain edge between nodes of the file, and None for the others.
 
-        A file has many: what they share with one another is looked at once.
+        A file has many edges, so the members that they share are checked only once.
         """
         escaped = self._escaped
         for item in items:
@@ -260,7 +258,7 @@ class PlainEdges:
                 yield self._edge(record.type, record.source, record.target, shared)
 
     def _edge(self, edge_type: str, source: str, target: str, shared: int) -> NewEdge | None:
-        """Returns an edge that is plain if its ends are, or None. JSON escapes nothing of them."""
+        """Returns an edge with plain shared members if its ends are plain too, or None. JSON must not escape them."""
         source_type, target_type = self._types.get(source), self._types.get(target)
         if (
             not isinstance(source_type, str)
@@ -275,10 +273,10 @@ class PlainEdges:
         return NewEdge(self._edge_ids.get(stored_id, stored_id), stored_source, stored_target, shared)
 
     def _shared(self, record: EdgeRecord) -> int | None:
-        """Returns the place in `forms` of what an edge shares with others, or None if it is not plain."""
+        """Returns the index in `forms` of the members that an edge shares with others, or None if it is not plain."""
         if record.properties or record.valid_to is not None or record.disputed:
             return self._formed(record)
-        # edges that differ by their ends alone are looked at once
+        # edges that differ only in their ends are checked once
         about = (
             record.type,
             record.stated_in,
@@ -294,7 +292,7 @@ class PlainEdges:
         return shared
 
     def _formed(self, record: EdgeRecord) -> int | None:
-        """Adds what an edge shares with others to `forms` and returns its place, or None if it is not plain."""
+        """Adds the members that an edge shares to `forms` and returns their index, or None if it is not plain."""
         properties = record.properties
         if not self._holding.is_plain(record) or (
             properties and (not has_plain_values(properties) or _holds_secret(properties))
@@ -314,8 +312,8 @@ class PlainEdges:
 
 
 def unchanged_nodes(nodes: Iterable[NewNode | None], known: Mapping[str, Node]) -> set[str]:
-    """Returns the ids of the plain nodes whose statement is that of their newest state in `known`: there is nothing to
-    decide about them, and nothing to write."""
+    """Returns the ids of the plain nodes whose newest state in `known` makes the same statement, so that there is
+    nothing to decide or write."""
     return {
         node.id
         for node in nodes
@@ -326,7 +324,7 @@ def unchanged_nodes(nodes: Iterable[NewNode | None], known: Mapping[str, Node]) 
 
 
 def unchanged_edges(edges: Iterable[NewEdge | None], forms: Sequence[EdgeForm], known: Mapping[str, Edge]) -> set[str]:
-    """Returns the ids of the plain edges whose statement is that of their newest state in `known`, likewise."""
+    """Returns the ids of the plain edges whose newest state in `known` makes the same statement."""
     formed = [_edge(stored_body((_NO_ENDS + form.body[0], form.body[1]), 0, "")) for form in forms] if known else []
     return {
         edge.id
@@ -340,7 +338,7 @@ def unchanged_edges(edges: Iterable[NewEdge | None], forms: Sequence[EdgeForm], 
 
 
 def _is_stated_again(before: State, stated: State) -> bool:
-    if not stated.valid_from:  # it keeps that of the known state
+    if not stated.valid_from:  # then the start of the known state stays
         stated = msgspec.structs.replace(stated, valid_from=before.valid_from)
     return is_same_statement(before, stated)
 
@@ -348,7 +346,7 @@ def _is_stated_again(before: State, stated: State) -> bool:
 def _split(state: Node | Edge) -> tuple[str, str]:
     if not state.valid_from:
         state = msgspec.structs.replace(state, valid_from=NOW)
-    # the last one is the state's own: behind it no object is nested that a writer could fill
+    # the last match is the state's own revision: no member after it contains an object that a writer controls
     head, _, tail = _encode(state).decode().rpartition(_REVISION)
     return head, tail
 
@@ -362,7 +360,7 @@ def _holds_secret(texts: Any) -> bool:
 
 
 def has_plain_values(properties: dict[str, Any]) -> bool:
-    """Decides at a glance whether these properties have no fault; those with other values are looked at one by one."""
+    """Decides whether these properties are free of faults. Short ASCII values need no check of the encoded form."""
     size = 0
     for name, value in properties.items():
         text = f"{name}{value}" if isinstance(value, str) else name

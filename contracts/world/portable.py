@@ -1,11 +1,10 @@
-"""Defines the records of an exported graph and their one form in bytes, and turns states into records and back. Pure.
+"""Defines the records of an exported graph and their canonical bytes, and converts states to records and back. Pure.
 
-An export is JSON Lines: a header, the owner's own words, the records of nodes and of edges, and an end that counts the
-lines. All states of a
-node or an edge follow one another, oldest first, and only the last of them is `current`; a decision stands before the
-first of the states next to one another that it wrote. Nothing in it depends on the installation: nodes have the ids by
-which their owner calls them, people have no names, and revisions are left out. So a graph that was imported into an
-empty owner is exported again as the same bytes.
+An export is JSON Lines: a header, the owner's words, the records of nodes and of edges, and an end record that counts
+the lines. The states of a node or an edge are consecutive, oldest first, and only the last of them is `current`. A
+decision precedes the first of the adjacent states that it wrote. Nothing depends on the installation: nodes have the
+ids that their owner gave them, people are not named, and revisions are left out. So a graph that is imported for an
+owner without nodes is exported again as the same bytes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from contracts.world.records import PARTS_OF_THE_SERVICE, Author, Edge, Node, Or
 FORMAT = "svc.world.graph"
 VERSION = 1
 GONE = "gone"
-"""Stands for the id of a node that is the owner's no more: it was forgotten, or is somebody else's."""
+"""Replaces the id of a node that the owner no longer has: it was forgotten, or belongs to somebody else."""
 
 Scope = Literal["owner", "public"]
 AuthorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
@@ -55,12 +54,12 @@ class OntologyRecord(
     tag_field="kind",
     tag="ontology",
 ):
-    """The words that the owner added to the service's, by which the states are judged."""
+    """The words that the owner added to the service's ontology; the states are judged by both."""
 
     words: dict[str, Any]
-    """As `OwnOntology` has them."""
+    """In the form of `OwnOntology`."""
     former: dict[str, Any] | None = None
-    """The same words with those of earlier versions, which what is over may still be of; null if they are the same."""
+    """The words including those of earlier versions, which ended states may still use; null if there are no others."""
 
 
 class DecisionRecord(
@@ -72,20 +71,20 @@ class DecisionRecord(
     tag_field="kind",
     tag="decision",
 ):
-    """A decision that wrote states. Its id is its commitment in the chain of the installation that decided."""
+    """A decision that wrote states. Its id is its commitment in the audit chain of the installation that decided."""
 
     id: str
     decided_at: str
     verdict: Verdict
     author: AuthorKind | None = None
-    """Null if what was decided was forgotten, or is others'."""
+    """Null if the content of the decision was forgotten or belongs to others."""
     stages: list[StageResult] | None = None
 
 
 class NodeRecord(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, tag_field="kind", tag="node"
 ):
-    """One state of a node. What other programs write needs an id, a type, a title and a source."""
+    """One state of a node. Records that other programs write need only an id, a type, a title and a source."""
 
     id: str
     type: str
@@ -148,7 +147,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class CountedEdge(msgspec.Struct, frozen=True, gc=False, tag_field="kind", tag="edge"):
-    """A state of an edge of which nothing is read but whether it is current."""
+    """A state of an edge, decoded only as far as whether it is current."""
 
     current: bool = True
 
@@ -161,24 +160,24 @@ WHOLE: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 COUNTING_EDGES: msgspec.json.Decoder[Record | CountedEdge] = msgspec.json.Decoder(
     Header | OntologyRecord | DecisionRecord | NodeRecord | CountedEdge | EndRecord
 )
-"""Reads of edges only whether a state is current, in a third of the time."""
+"""Reads only whether a state is current from edge records, which takes a third of the time."""
 
 _mark = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def line_of(record: Record) -> bytes:
-    """Returns the one line of a record, with its line break."""
+    """Encodes a record as one line, with its line break."""
     return _encode(record) + b"\n"
 
 
 def record_of(line: bytes, decoder: RecordDecoder = WHOLE) -> Record | CountedEdge:
-    """Parses a line. Raises `ValueError` (of which msgspec's errors are some) with the reason."""
+    """Parses a line. Raises `ValueError` (which msgspec's errors inherit from) with the reason."""
     return decoder.decode(line)
 
 
 def records_of(lines: Sequence[bytes], decoder: RecordDecoder) -> Sequence[Record | CountedEdge] | None:
-    """Parses many lines at once. Returns None if one of them is no record, or not one alone."""
-    # a record cannot go on with a brace, so that each of these lines begins one: as many records are one a line
+    """Parses many lines at once. Returns None unless each line is exactly one record."""
+    # a record can't continue on a line that begins with a brace: if the counts are equal, each line is one record
     if not all(line[:1] == b"{" and line[-2:] == b"}\n" for line in lines):
         return None
     try:
@@ -189,7 +188,7 @@ def records_of(lines: Sequence[bytes], decoder: RecordDecoder) -> Sequence[Recor
 
 
 def is_other_version(line: bytes) -> bool:
-    """Decides whether a first line is a header of this format and of a version that is not known here."""
+    """Decides whether a first line is a header of this format with an unknown version."""
     try:
         fields = _mark(line)
     except ValueError:
@@ -198,7 +197,7 @@ def is_other_version(line: bytes) -> bool:
 
 
 def author_of(actor: str, owner: str | None) -> Author:
-    """Returns how exports name the author of a state that is `owner`'s."""
+    """Returns the author of a state of `owner`, as exports name it."""
     if actor == owner:
         return "owner"
     if actor in PARTS_OF_THE_SERVICE:
@@ -208,7 +207,7 @@ def author_of(actor: str, owner: str | None) -> Author:
 
 @dataclass(frozen=True)
 class Exported:
-    """The context of a state: its owner's names of nodes, and the decision that wrote it."""
+    """The context of an exported state: its owner, whose ids it uses, and the decision that wrote it."""
 
     owner: str | None
     decision: str
@@ -217,7 +216,7 @@ class Exported:
     """The stored id of the node that ended it, or `GONE`."""
 
     def called(self, node_id: str) -> str:
-        """Returns the id by which the owner calls a node."""
+        """Returns the id that the owner uses for a node."""
         return node_id if self.owner is None else given_id(self.owner, node_id)
 
 
@@ -269,7 +268,7 @@ def edge_record(edge: Edge, about: Exported) -> EdgeRecord:
 
 
 def origin_of(record: StateRecord) -> Origin | None:
-    """Returns where a record's state was recorded first, or None if it was not recorded before."""
+    """Returns where a record's state was first recorded, or None if this import is the first record."""
     if record.recorded_at is None:
         return None
     return Origin(recorded_at=record.recorded_at, author=record.author, decision=record.decision)

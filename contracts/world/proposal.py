@@ -29,7 +29,7 @@ ID_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/@#-]{0,199}"
 _ID = re.compile(ID_PATTERN)
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""Time by which a sender's clock may be ahead of ours."""
+"""Maximum time by which a sender's clock may be ahead of the service's."""
 
 ActorKind = Literal["caller", "capsule", "claimant", "pipeline", "intake", "constitution", "operator"]
 Verdict = Literal["approved", "rejected", "escalated"]
@@ -42,7 +42,7 @@ StageName = Literal[
 class Actor(msgspec.Struct, frozen=True):
     """The author of a proposal.
 
-    `name` is what nodes and audit contain: `Caller.owner`, `capsule:<id>`, `pipeline`, `intake`, `constitution` or
+    Nodes and the audit record its `name`: `Caller.owner`, `capsule:<id>`, `pipeline`, `intake`, `constitution` or
     `operator:<name>`.
     """
 
@@ -61,7 +61,7 @@ class Actor(msgspec.Struct, frozen=True):
         return self.name if self.kind in ("caller", "capsule", "claimant") else self.on_behalf_of
 
     def claimed(self, source_class: SourceClass) -> SourceClass:
-        """Returns the class of a statement that claims `source_class`. The owner's is only given by his acts."""
+        """Returns the class of a statement that claims `source_class`. Only acts of the owner give the class OWNER."""
         most = KEYS_CLAIM if self.max_class is SourceClass.OWNER else self.max_class
         return lower(source_class, most)
 
@@ -72,21 +72,21 @@ CONSTITUTION = Actor("constitution", "constitution")
 
 
 def authority_of(actor: Actor) -> SourceClass:
-    """Returns the class up to which an actor corrects, retracts and confirms. An operator decides for everybody."""
+    """Returns the class up to which an actor may correct, retract and confirm. An operator decides for everybody."""
     return SourceClass.OWNER if actor.kind == "operator" else actor.max_class
 
 
 class NodeDraft(msgspec.Struct, frozen=True, kw_only=True):
     """The whole new state of a node, identified by its id.
 
-    Times are RFC 3339 with their offset. Without `valid_from` a known node keeps its own and a new one starts now.
+    Times are RFC 3339 with an offset. Without `valid_from` a known node keeps its start and a new one starts now.
     """
 
     id: str
     type: str
     title: str
     domain: str | None = None
-    """Only compared: the type determines the domain."""
+    """Only checked: the type determines the domain."""
     properties: dict[str, Any] = {}
     visibility: Visibility = "private"
     immutable: bool = False
@@ -142,7 +142,7 @@ class Act(msgspec.Struct, frozen=True):
     reason: str
 
     def edge(self, visibility: Visibility = "private") -> EdgeDraft:
-        """Returns the edge that states the act in the graph."""
+        """Returns the edge that records the act in the graph."""
         return EdgeDraft(
             source=self.by,
             target=self.target,
@@ -167,15 +167,15 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     idempotency_key: str | None = None
     """The actor's own name for this request. A repetition gets the same answer."""
     source_class: SourceClass = UNSTATED
-    """The class that the statements claim. What the actor may claim limits it."""
+    """The class that the statements claim, limited by the actor's `max_class`."""
     acts: tuple[Act, ...] = ()
     is_act_only: bool = False
-    """True if its nodes say nothing themselves: they are over as soon as they are recorded."""
+    """True if its nodes state nothing themselves: they end as soon as they are recorded."""
 
     def request_sha256(self) -> str:
         """Returns the digest of the request's statements. The revision that the actor has seen is not part of it.
 
-        What earlier versions did not know is left out where it says nothing, so that their requests keep their digests.
+        Fields that earlier versions lacked are omitted at their defaults, so that old requests keep their digests.
         """
         stated = msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None, expected_revision=None))
         del stated["actor"]["max_class"], stated["is_act_only"]  # these follow from the key and the rest
@@ -187,15 +187,15 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def content_key(stated: Any, after: int) -> str:
-    """Returns the idempotency key of statements without a name: their digest, and the decision `after` which they are
-    stated again. Raises `ValueError` for what no JSON can carry."""
+    """Returns the idempotency key of statements for which the client sent none: their digest, and the decision `after`
+    which they are repeated. Raises `ValueError` for values that JSON can't carry."""
     digest = f"content:{canonical_sha256(stated)}"
     return f"{digest}:{after}" if after else digest
 
 
 def repetition_of(key: str) -> tuple[str, int] | None:
-    """Returns the key of the first of equal statements and the decision after which they are stated again, for the key
-    of a repetition; None for any other."""
+    """Splits the key of a repetition into the key of the first statement and the decision after which it is repeated.
+    Returns None for any other key."""
     found = _REPETITION.fullmatch(key)
     return None if found is None else (found[1], int(found[2]))
 
@@ -212,10 +212,10 @@ class StageResult(msgspec.Struct, frozen=True):
 
 
 class Confirmation(msgspec.Struct, frozen=True, rename="camel"):
-    """A client's claim that the owner agreed to a write. Nothing proves it: the client says so."""
+    """A client's unproven claim that the owner agreed to a write."""
 
     client: str
-    """The name that the client goes by."""
+    """The name that the client gave itself."""
     via: Literal["mcp", "http"]
 
 
@@ -232,14 +232,14 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     edges: tuple[Edge, ...]
     revision: int
     replayed: bool = False
-    """True if this repeats the answer to the same request."""
+    """True if this repeats an earlier answer to the same request."""
 
 
 _Draft = TypeVar("_Draft", NodeDraft, EdgeDraft)
 
 
 def checked(proposal: Proposal) -> Proposal:
-    """Returns the proposal with its times in one form. Raises `BodyInvalid`, which names each fault."""
+    """Returns the proposal with normalised times. Raises `BodyInvalid`, which names each fault."""
     faults = list(_faults(proposal))
     if faults:
         detail = "; ".join(f"{pointer}: {fault}" for pointer, fault in faults[:3])
@@ -320,7 +320,7 @@ def fault_of_properties(properties: dict[str, Any]) -> str | None:
         return fault
     try:
         size = len(canonical_json(properties))
-    except ValueError:  # This includes the error for values without a canonical form.
+    except ValueError:  # also raised for values without a canonical form
         return "hold a number that JSON can't carry exactly: integers go to 2^53 - 1"
     if size > LARGEST_PROPERTIES_BYTES:
         return f"take {size:,} bytes; at most {LARGEST_PROPERTIES_BYTES:,} are taken"

@@ -1,4 +1,4 @@
-"""Defines the public projections of the graph and their views, and removes personal data from titles. Pure."""
+"""Defines the public projections of the graph and their views, and removes personal data from texts. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contracts.base import Document, Timestamp
 from contracts.outside_texts import outside_text
 
 NODES_SHOWN = 5_000
-"""Most nodes in the live projection. A larger graph shows those with the most edges."""
+"""Maximum number of nodes in the live projection. A larger graph shows those with the most edges."""
 
 REDACTED = "[removed]"
 
@@ -27,14 +27,14 @@ _PERSONAL = re.compile(
 
 
 _MARKUP = re.compile(r"<!--.*?(?:-->|$)|</?[A-Za-z][^<>]*>", re.DOTALL)
-"""Comments and tags of HTML. A sign that opens none, as in "3 < 5", is text."""
+"""Comments and tags of HTML. A sign that opens neither, as in "3 < 5", is text."""
 
 LONGEST_TITLE = 300
 LONGEST_DESCRIPTION = 500
 
 
 def public_title(node_type: str, title: str) -> str:
-    """Returns a title that may be published: without names of persons, contact data and markup."""
+    """Returns a title without names of persons, contact data and markup, which may be published."""
     return "Person" if node_type == "Person" else public_text(title, LONGEST_TITLE) or node_type
 
 
@@ -47,14 +47,14 @@ def public_text(text: str, longest: int) -> str | None:
 
 
 def public_url(url: object) -> str | None:
-    """Returns a link of a node that may be published: an https address without credentials, or None."""
+    """Returns a node's link if it may be published, which an https address without credentials may, or None."""
     if not isinstance(url, str) or not re.fullmatch(r"https://[^\s@<>\"']{3,300}", url):
         return None
     return None if _PERSONAL.search(url) else url
 
 
 class RenderView(StrEnum):
-    """The part of the graph that a picture shows: the nodes with the most edges."""
+    """The part of the graph that a picture shows, beginning with the nodes with the most edges."""
 
     APP_HERO = "app-hero"
     HERO = "hero"
@@ -81,18 +81,16 @@ class ProjectedNode(Document):
     domain: str
     description: str | None = Field(description="Null where it has none, and for persons")
     url: str | None = Field(description="An https address that the node names")
-    source: str | None = Field(
-        description="Where the statement comes from; null where others than this service made it"
-    )
+    source: str | None = Field(description="Where the statement comes from; null unless this service made it")
     valid_from: Timestamp = Field(description="From when it holds")
-    recorded_at: Timestamp = Field(description="When it was taken in")
+    recorded_at: Timestamp = Field(description="When it was recorded")
 
 
 class ProjectedEdge(Document):
     """A public edge between public nodes."""
 
-    source: str = Field(description="Id of the node it leads from")
-    target: str = Field(description="Id of the node it leads to")
+    source: str = Field(description="Id of the node where it begins")
+    target: str = Field(description="Id of the node where it ends")
     type: str
 
 
@@ -101,18 +99,18 @@ class ProjectedChange(Document):
 
     revision: int = Field(description="The graph's revision after it")
     recorded_at: Timestamp
-    source: str | None = Field(description="Where the statements come from; null where others made them")
+    source: str | None = Field(description="Where the statements come from; null unless this service made them")
     added: int = Field(ge=0, description="Nodes that were new")
     changed: int = Field(ge=0, description="Nodes that were stated again")
     ended: int = Field(ge=0, description="Nodes that no longer hold")
-    titles: list[str] = Field(description="Of these nodes, the first three by id")
+    titles: list[str] = Field(description="Titles of the first three of these nodes, by id")
 
 
 class WorldProjection(Document):
     """The public graph. The counts cover all of it, even if only a part is shown."""
 
     ok: Literal[True] = True
-    revision: int = Field(description="The graph's revision that this is; 0 before the first event")
+    revision: int = Field(description="Revision of the graph that this shows; 0 before the first event")
     node_count: int = Field(ge=0)
     edge_count: int = Field(ge=0)
     nodes: list[ProjectedNode] = Field(description="By id")
@@ -139,7 +137,7 @@ class DrawnNode(Document):
     domain: str
     x: float
     y: float
-    weight: int = Field(description="Its public edges")
+    weight: int = Field(description="The number of its public edges")
 
 
 class DrawnEdge(Document):
@@ -151,15 +149,15 @@ class DrawnEdge(Document):
 
 
 class WorldRender(Document):
-    """The public graph with positions. A node stays where it was drawn first."""
+    """The public graph with positions. A node stays where it was first drawn."""
 
     ok: Literal[True] = True
-    revision: int = Field(description="The graph's revision that this is; 0 before the first event")
+    revision: int = Field(description="Revision of the graph that this shows; 0 before the first event")
     view: RenderView
     compact: bool
     node_count: int = Field(ge=0, description="Of the whole public graph")
     edge_count: int = Field(ge=0, description="Of the whole public graph")
     domains: list[DrawnDomain]
-    nodes: list[DrawnNode] = Field(description="Those with the most edges first")
+    nodes: list[DrawnNode] = Field(description="The ones with the most edges first")
     edges: list[DrawnEdge] = Field(description="Among these nodes, by their ends")
     truncated: bool = Field(description="Whether the graph has nodes beyond these")

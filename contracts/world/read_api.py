@@ -36,13 +36,13 @@ NodeType = Annotated[
 NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Cursor = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
-_CURSOR = "Of the page before; only `limit` may differ from it"
-_AS_OF = "What held in the world at this instant, by what is known now or was `recordedAsOf`"
+_CURSOR = "From the previous page; only `limit` may differ between pages"
+_AS_OF = "Returns what held in the world at this instant, as known now or at `recordedAsOf`"
 _RECORDED_AS_OF = (
-    "What was believed at this instant (RFC 3339) or revision (an integer). All changes of one decision count together"
+    "Returns what was known at this instant (RFC 3339) or revision (an integer). A decision's changes count together"
 )
-_AT_REVISION = "The older name of a revision as `recordedAsOf`. Of two beliefs the earlier counts"
-_INCLUDE_ENDED = "Whether nodes that were superseded, corrected, retracted or over by then are answered too"
+_AT_REVISION = "Older name for a revision in `recordedAsOf`. If both are sent, the earlier one counts"
+_INCLUDE_ENDED = "Whether to return nodes that were superseded, corrected, retracted or had ended by then too"
 
 
 def _recorded(value: object) -> object:
@@ -70,7 +70,7 @@ RecordedAsOf = Annotated[
 
 
 class PastParameters(Document):
-    """The time in the world and the time of belief that a question is about."""
+    """The time in the world and the time of knowledge that a query is about."""
 
     as_of: Instant | None = Field(default=None, description=_AS_OF)
     recorded_as_of: RecordedAsOf | None = Field(default=None, description=_RECORDED_AS_OF)
@@ -80,7 +80,7 @@ class PastParameters(Document):
 
     @property
     def beliefs(self) -> dict[str, int | str]:
-        """Returns the instants and revisions of the belief by parameter; none for now."""
+        """Returns the instants and revisions of the belief by parameter; empty for now."""
         given = {"recordedAsOf": self.recorded_as_of, "atRevision": self.at_revision}
         return {name: recorded for name, recorded in given.items() if recorded is not None}
 
@@ -94,16 +94,16 @@ class Traverse(Document):
 
 
 class GraphQueryRequest(PastParameters):
-    """Conditions that a node has to fulfil together. Without any: all nodes, by id."""
+    """Conditions that a node must all fulfil. Without any: all nodes, by id."""
 
     search: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         default=None,
-        description="Words in titles and properties, any of them, in any grammatical form; the rarest count most, and "
-        "more in a title. From three characters on the last one, and any followed by `*`, also finds the words that "
-        "begin with it. A word of five letters that no node has also finds those that differ by one letter",
+        description="Words in titles and properties, any of them, in any grammatical form. Rare words count most, and "
+        "more in a title. The last word, from three characters on, and any word followed by `*` also find words that "
+        "begin with them. A word of at least five letters that no node has also finds words that differ in one letter",
     )
     scope: Literal["own", "public", "both"] = Field(
-        default="both", description="Your private nodes, public nodes, or both; of equal ones yours stand first"
+        default="both", description="Your private nodes, public nodes, or both; among equals yours come first"
     )
     domain: Domain | None = None
     node_id: NodeId | None = Field(default=None, alias="node_id")
@@ -112,16 +112,15 @@ class GraphQueryRequest(PastParameters):
     limit: int = Field(default=NODES_PER_QUERY, strict=True, ge=1, le=NODES_PER_QUERY_AT_MOST)
     include_edges: bool = Field(default=False, strict=True, alias="include_edges")
     order: Literal["id", "recent"] = Field(
-        default="id", description="Of nodes that are neither searched nor reached: by id, or the newest first"
+        default="id", description="Order without `search` and `traverse`: by id, or newest first"
     )
     at_revision: int | None = Field(default=None, strict=True, ge=0, le=HIGHEST_REVISION, description=_AT_REVISION)
     include_ended: bool = Field(default=False, strict=True, alias="include_ended", description=_INCLUDE_ENDED)
     cursor: Cursor | None = Field(
         default=None,
-        description=f"{_CURSOR}. Pages by rank, distance or `recent` go on behind as many nodes of the graph as it is "
-        "by then: what is written or erased between two pages moves the others. Ask all pages with the same "
-        "`recordedAsOf`, such as the `revision` of an answer, to hold the graph still; pages in the order of ids need "
-        "no such thing",
+        description=f"{_CURSOR}. Pages by rank, distance or `recent` skip a number of nodes in the graph as it is at "
+        "that time, so nodes written or erased between two pages shift the rest. To avoid this, request all pages with "
+        "the same `recordedAsOf`, such as the `revision` of an answer. Pages by id are not affected",
     )
 
 
@@ -133,28 +132,28 @@ class LiveParameters(PastParameters):
 
 
 class SearchHints(Document):
-    """The part of the graph that you can see, given where a search found nothing."""
+    """What you can search, returned where a search found nothing."""
 
     near_words: list[str] = Field(alias="near_words", description="Words that are nearly the same")
     node_types: dict[str, int] = Field(alias="node_types", description="Nodes that were searched, by type")
     own_nodes: int = Field(
-        alias="own_nodes", ge=0, description="Private nodes of yours that were searched; of a time before them, none"
+        alias="own_nodes", ge=0, description="Your private nodes that were searched; 0 for a time before they existed"
     )
     public_nodes: int = Field(alias="public_nodes", ge=0, description="Public nodes that were searched")
 
 
 class GraphQueryResult(Document):
-    """The nodes of one page. Search results are ranked, traversed nodes come by distance, others in their order."""
+    """The nodes of one page: search results by rank, traversed nodes by distance, others in the requested order."""
 
-    query_id: str = Field(alias="query_id", description="The same for the same question to the same revision")
+    query_id: str = Field(alias="query_id", description="The same for the same query of the same revision")
     matched_nodes: int = Field(alias="matched_nodes", ge=0, description="On all pages together")
     nodes: list[NodeDocument]
-    edges: list[EdgeDocument] | None = Field(description="Between these nodes; null unless asked for")
-    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
-    truncated: bool = Field(description="Whether there is more than this page holds")
-    cursor: str | None = Field(description="Asks for the next page; null on the last")
-    revision: int = Field(description="The graph's revision that was asked")
-    hints: SearchHints | None = Field(description="Where a search found nothing: what may help; else null")
+    edges: list[EdgeDocument] | None = Field(description="Between these nodes; null unless requested")
+    disputes: list[DisputeDocument] = Field(description="All values of each fact among these nodes that is disputed")
+    truncated: bool = Field(description="Whether there is more than this page contains")
+    cursor: str | None = Field(description="Requests the next page; null on the last")
+    revision: int = Field(description="Revision of the graph that was queried")
+    hints: SearchHints | None = Field(description="What may help where a search found nothing; otherwise null")
 
 
 class GraphQueryAnswer(Document):
@@ -169,10 +168,10 @@ class LiveGraph(Document):
     edge_count: int = Field(ge=0)
     nodes: list[NodeDocument]
     edges: list[EdgeDocument]
-    disputes: list[DisputeDocument] = Field(description="All values of what is disputed among these nodes")
-    truncated: bool = Field(description="Whether there is more than this page holds")
-    cursor: str | None = Field(description="Asks for the next page; null on the last")
-    revision: int = Field(description="The graph's revision that was asked")
+    disputes: list[DisputeDocument] = Field(description="All values of each fact among these nodes that is disputed")
+    truncated: bool = Field(description="Whether there is more than this page contains")
+    cursor: str | None = Field(description="Requests the next page; null on the last")
+    revision: int = Field(description="Revision of the graph that was queried")
 
 
 class LiveGraphAnswer(Document):
@@ -184,7 +183,7 @@ class NodeStateDocument(Document):
     """One state of the node."""
 
     node: NodeDocument
-    decision: int = Field(description="Number of the decision that let it in")
+    decision: int = Field(description="Number of the decision that accepted it")
     retired_at: str | None = Field(description="When the next state was recorded; null for the newest")
 
 
@@ -195,7 +194,7 @@ class NodeDecisionDocument(Document):
     decided_at: str
     verdict: str
     stages: list[StageDocument] | None = Field(
-        description="Null where it is of somebody else, forgotten, or very large"
+        description="Null if the decision is somebody else's, forgotten, or very large"
     )
 
 
@@ -205,7 +204,7 @@ class NodeSourceDocument(Document):
     source: str
     source_class: SourceClass
     actor: str
-    stated_at: str = Field(description="When it first did")
+    stated_at: str = Field(description="When it first stated the node")
 
 
 class NodeActDocument(Document):
@@ -218,16 +217,16 @@ class NodeActDocument(Document):
 
 
 class NodeHistoryData(Document):
-    """A node at a time, and how it came to that."""
+    """A node at a time, and its history up to then."""
 
     node: NodeDocument | None = Field(description="Its state then; null if it did not hold `asOf`, or was not known")
     history: list[NodeStateDocument] = Field(description="Its states known then, newest first")
     decisions: list[NodeDecisionDocument] = Field(description="The decisions on these states, newest first")
     sources: list[NodeSourceDocument] = Field(description="The sources of these states, newest first")
     acts: list[NodeActDocument]
-    disputes: list[DisputeDocument] = Field(description="All values that held beside it then, if they differ")
+    disputes: list[DisputeDocument] = Field(description="All values that held along with it then, if they differ")
     truncated: bool = Field(description="Whether it has older states than these")
-    revision: int = Field(description="The graph's revision that was asked")
+    revision: int = Field(description="Revision of the graph that was queried")
 
 
 class NodeHistoryAnswer(Document):
@@ -244,15 +243,15 @@ class GraphCounts(Document):
 
 
 class GraphOverlay(Document):
-    """Changes since the snapshot, which are answered from memory."""
+    """Changes since the snapshot, which are served from memory."""
 
     events: int = Field(ge=0)
-    snapshot_revision: int = Field(description="The revision that the snapshot holds; 0 before the first")
+    snapshot_revision: int = Field(description="Revision of the snapshot; 0 before the first")
     publish_requested: bool = Field(description="Whether a new snapshot is due")
 
 
 class GraphHealth(Document):
-    """`degraded` while a new snapshot is due: answers are correct, and slower."""
+    """`degraded` while a new snapshot is due: answers are correct but slower."""
 
     status: Literal["ok", "degraded"]
     graph: GraphCounts

@@ -1,6 +1,6 @@
-"""Defines nodes, edges and events, for the ledger, the snapshot and the answers of queries.
+"""Defines nodes, edges and events as the ledger, the snapshot and query answers contain them.
 
-Times are RFC 3339 text in UTC with microseconds, so that texts sort as instants do.
+Times are RFC 3339 strings in UTC with microseconds, so that strings sort as instants do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FORGOTTEN = "forgotten"
 """Owner, actor and source of tombstones."""
 
 PARTS_OF_THE_SERVICE = ("pipeline", "intake", "constitution")
-"""Authors of states that are no persons."""
+"""Authors of states that are not persons."""
 
 Author = Literal["owner", "pipeline", "intake", "constitution", "operator", "other"]
 """An author as exports name it: without the names of people."""
@@ -47,7 +47,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     immutable: bool
     valid_from: str
     valid_to: str | None
-    """The end of the time for which it holds in the world, from `valid_from`; null = until further notice."""
+    """The end of the time for which it holds in the world, starting at `valid_from`; null = until further notice."""
     recorded_at: str
     """The time at which the ledger recorded it."""
     source: str
@@ -59,21 +59,22 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     erased: bool = False
     """A tombstone: title and properties were deleted for the rights of a person."""
     source_class: SourceClass = UNSTATED
-    """The class of its source, which determines how much it counts, as far as its writer may claim it
-    (`contracts/standing.yaml`)."""
+    """The class of its source, which determines its standing (`contracts/standing.yaml`); at most the class that its
+    writer may claim."""
     stated_at: str | None = None
-    """The time at which its statement was recorded, which later states of it keep; null in states from before."""
+    """The time at which its statement was recorded, which its later states keep; null in states that predate the
+    field."""
     stated_to: str | None = None
     """The end that its writer stated, if another statement ended it."""
     ended_by: str | None = None
     """The node that superseded, overruled, corrected or retracted it."""
     retracted: bool = False
-    """True if it was corrected or retracted: by what is known now, it never held."""
+    """True if it was corrected or retracted: as far as is known now, it never held."""
     confirmed_as: SourceClass | None = None
-    """The class of the highest confirmation, which stands for its own if it is higher."""
+    """The class of its highest confirmation, which replaces its own class if it is higher."""
     confirmed_at: str | None = None
     disputed: bool = False
-    """True if another value for the same subject and predicate holds beside it."""
+    """True if another value for the same subject and predicate holds at the same time."""
     origin: Origin | None = None
     """The first record of an imported state, in the installation that it came from."""
 
@@ -96,12 +97,12 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     revision: int
     source_class: SourceClass = UNSTATED
     disputed: bool = False
-    """True if its type is single-valued and another edge of its source holds beside it."""
+    """True if its type is single-valued and another such edge from its source holds at the same time."""
     origin: Origin | None = None
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One accepted change: the new state of one node or one edge. `seq` is the ledger's, and a revision is a seq."""
+    """One accepted change: the new state of one node or edge. The ledger assigns `seq`; a revision is a `seq`."""
 
     seq: int
     node: Node | None = None
@@ -112,22 +113,22 @@ State = TypeVar("State", bound=Node | Edge)
 
 
 def recorded_again(state: State, now: str) -> State:
-    """Returns a state as it is recorded at `now`, wherever it was recorded before."""
+    """Returns a state recorded at `now`, without the origin of an earlier record."""
     return msgspec.structs.replace(state, recorded_at=now, origin=None)
 
 
 def is_overruled(node: Node, now: str) -> bool:
-    """Decides whether a node is over because another one replaced it or somebody retracted it."""
+    """Decides whether a node has ended because another one replaced it or somebody retracted it."""
     is_over = node.valid_to is not None and node.valid_to <= now
     return is_over and not node.erased and (node.retracted or node.ended_by is not None)
 
 
 def is_live(state: Node | Edge) -> bool:
-    """Decides whether a state is part of the live graph: not erased, and not over already when it was recorded.
+    """Decides whether a state is part of the live graph: it is not erased, and it held when it was recorded.
 
-    A superseded fact is over. A fact with an end in the future is not, and a planned one is not live yet, until a later
-    state says so: when the day has come (`due_at`), the state is recorded again. The rule uses no clock, so every
-    reader of one revision counts the same. An edge is shown and counted if both of its ends are live too.
+    A superseded fact has ended. A fact with a future end is live, and a planned one becomes live only by a later state:
+    when its day has come (`due_at`), the state is recorded again. The rule uses no clock, so every reader of one
+    revision counts the same. An edge is shown and counted if both of its ends are live too.
     """
     holds = held_when_recorded(state.valid_from, state.valid_to, state.recorded_at)
     return holds and not (isinstance(state, Node) and state.erased)
@@ -139,7 +140,7 @@ def held_when_recorded(valid_from: str, valid_to: str | None, recorded_at: str) 
 
 
 def due_at(state: Node | Edge) -> str | None:
-    """Returns the time at which a state begins or ends to hold after it was recorded, or None if none is known."""
+    """Returns the time after its recording at which a state begins or ceases to hold, or None if none is known."""
     if isinstance(state, Node) and (state.erased or state.retracted):
         return None
     if state.valid_to is not None and state.valid_to <= state.valid_from:

@@ -11,7 +11,7 @@ from contracts.world.ontology import Ontology
 
 
 class _Snake(BaseModel):
-    """Names in the spelling of the interface."""
+    """A document whose names are spelled as the interface prescribes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
 
@@ -25,21 +25,21 @@ class SchemaDomain(_Snake):
 
 
 class SchemaNodeType(_Snake):
-    """The domain of a node type, and the kinds of its named properties. A node may have others."""
+    """The domain of a node type, and the kinds of its named properties. Nodes may have other properties."""
 
     domain: str
     properties: dict[str, str]
 
 
 class SchemaEnds(_Snake):
-    """Node types between which a relationship may go."""
+    """Node types that a relationship may connect."""
 
     sources: list[str]
     targets: list[str]
 
 
 class SchemaRelationshipType(_Snake):
-    """The meaning of a relationship, and the node types between which it may go."""
+    """The meaning of a relationship, and the node types that it may connect."""
 
     description: str
     ends: list[SchemaEnds]
@@ -64,7 +64,7 @@ class Schema(_Snake):
     node_types: list[str]
     relationship_types: list[str]
     ontology: SchemaOntology
-    revision: int = Field(ge=0, description="The graph's revision that the counts are of")
+    revision: int = Field(ge=0, description="Revision of the graph that was counted")
 
 
 class SchemaAnswer(Document):

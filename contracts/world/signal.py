@@ -33,7 +33,7 @@ MOST_LINKS = 100
 LONGEST_SIGNAL_KEY = 150
 
 _LATER_FIELDS = {"source_class", "valid_from", "corrects", "retracts", "confirms"}
-"""Fields that earlier versions did not know. They count for a signal's identity only where they say something."""
+"""Fields that earlier versions lacked. They count towards a signal's identity only if they differ from the default."""
 
 
 class SignalLink(Document):
@@ -54,18 +54,18 @@ class SignalLink(Document):
 class SignalAct(Document):
     """An existing node that the signal corrects, retracts or confirms, and why."""
 
-    id: str = Field(pattern=f"^{ID_PATTERN}$", description="The id of a node of yours; a public one escalates")
+    id: str = Field(pattern=f"^{ID_PATTERN}$", description="The id of one of your nodes; a public one escalates")
     reason: Annotated[str, OneLine] = Field(
-        min_length=1, max_length=LONGEST_SOURCE, description="One line, kept with the change"
+        min_length=1, max_length=LONGEST_SOURCE, description="One line, stored with the change"
     )
 
 
 class SignalRequest(Document):
-    """One statement. With a `subject` and a `predicate` of which one value holds at a time in the payload it is a fact:
-    those of `/api/v2/schema`, and those that your ontology calls single-valued.
+    """One statement. It is a fact if its payload has a `subject` and a single-valued `predicate`: one listed in
+    `/api/v2/schema` or in your ontology.
 
     It supersedes an earlier fact of the same source, or of equal or lower standing: `sourceClass`, then `confidence`
-    below 0.3, below 0.7 or above. Else both stand as disputed. An older observation goes into history.
+    below 0.3, below 0.7 or above. Otherwise both hold as disputed. An older observation goes into history.
     """
 
     type: str = Field(
@@ -75,41 +75,41 @@ class SignalRequest(Document):
         json_schema_extra={"examples": list(load_ontology().node_types)},
     )
     title: str | None = Field(default=None, description=f"One line, at most {LONGEST_TITLE} characters")
-    domain: str | None = Field(default=None, description="The domain of the type; only to be checked")
+    domain: str | None = Field(default=None, description="The domain of the type; only checked")
     payload: dict[str, Any] = Field(
         default={},
         description=f"The node's properties: at most {LARGEST_PROPERTIES_BYTES:,} bytes as RFC 8785 writes them, and "
-        f"at most {DEEPEST_PROPERTIES} levels, of which the payload is the first and its innermost values are the last",
+        f"at most {DEEPEST_PROPERTIES} levels, counting the payload as the first and its innermost values as the last",
     )
     source: str = Field(description="Where the statement comes from")
     source_class: SourceClass = Field(
         default=UNSTATED,
-        description="How strongly it stands, highest first; your key limits what it may claim. "
-        "What is above is kept as the highest allowed: `provenance` among the stages then warns, and names it",
+        description="The standing that it claims, highest first; your key limits it. A higher claim is stored as the "
+        "highest class allowed, and the stage `provenance` warns and names it",
     )
     observed_at: Instant | None = Field(default=None, description="When it was observed; default now")
     valid_from: Instant | None = Field(
         default=None,
-        description="From when it holds; default `observedAt`, or the start of what it corrects. A start to come is "
-        "a plan, which waits for its day",
+        description="From when it holds; default `observedAt`, or the start of the node that it corrects. A future "
+        "start makes it a plan, which waits for its day",
     )
     valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: Listed[SignalLink] = Field(default=[], max_length=MOST_LINKS)
     corrects: SignalAct | None = Field(
         default=None,
-        description="A node that was wrong: this one stands in its place, with its edges, unless `links` state another "
-        "of a single-valued type",
+        description="A node that was wrong: this one replaces it and gets its edges, except those of a single-valued "
+        "type that `links` state otherwise",
     )
     retracts: SignalAct | None = Field(
         default=None,
-        description="A node that was wrong, with nothing in its place. Without title, payload and links of its own the "
-        "signal is listed among no nodes of its type",
+        description="A node that was wrong and that nothing replaces. A signal without title, payload and links is not "
+        "listed among the nodes of its type",
     )
     confirms: SignalAct | None = Field(
         default=None,
-        description="A node that holds: it ends its dispute; confirmed by the owner, it stands as his own. Listed as "
-        "with `retracts`",
+        description="A node that holds: the confirmation ends its dispute. Confirmed by the owner, it has the owner's "
+        "standing. Listed as with `retracts`",
     )
     signature: str | None = Field(
         default=None,
@@ -122,16 +122,16 @@ class SignalRequest(Document):
         default=None,
         min_length=1,
         max_length=LONGEST_SIGNAL_KEY,
-        description="Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, "
-        "until what they state was replaced or retracted. "
-        "One whose node was erased since is rejected; under another name it is taken",
+        description="Your name for this signal: a repetition gets the same answer. Without it, equal signals count as "
+        "one until their statement is replaced or retracted. A repetition whose node was erased is rejected; under "
+        "another name it is accepted",
     )
     expected_revision: StrictInt | None = Field(
         default=None,
         ge=0,
         le=HIGHEST_REVISION,
-        description="The newest revision that you have seen: 409 where your part of the graph, or what the signal "
-        "touches, was changed since; 400 for one that is still to come",
+        description="The newest revision that you have seen: 409 if your part of the graph, or anything that the "
+        "signal touches, has changed since; 400 for a future revision",
     )
 
 
@@ -139,11 +139,11 @@ class SignalResult(DecisionFields):
     """The decision about a signal."""
 
     accepted: bool = Field(
-        description="False if a stage rejected it, so that nothing is written; else it is written, or waits for an "
-        "operator, as `verdict` says"
+        description="False if a stage rejected it, so that nothing was written; otherwise it is written or waits for "
+        "agreement, as `verdict` states"
     )
     signal_id: str = Field(description="The id of its node")
-    disputes: list[DisputeDocument] = Field(description="Those of the nodes that were written")
+    disputes: list[DisputeDocument] = Field(description="The disputes of the nodes that were written")
 
 
 class SignalAnswer(Document):
@@ -154,8 +154,11 @@ class SignalAnswer(Document):
 
 
 def is_said_again(signal: SignalRequest) -> bool:
-    """Decides whether an equal signal is another statement once the first one is over: it has no name, and states what
-    is so now. "The door is open" is said each time when it is opened, and a retry has to find the first one."""
+    """Decides whether an equal signal is a new statement once the first one has ended: it has no idempotency key, and
+    states what holds now.
+
+    Example: "The door is open" is stated each time the door is opened, but a retry must find the first statement.
+    """
     times = (signal.observed_at, signal.valid_from)
     return signal.idempotency_key is None and times == (None, None) and not any(_acts(signal).values())
 
@@ -165,8 +168,8 @@ def signal_proposal(
 ) -> Proposal:
     """Returns the proposal of a signal: one node and its edges. Raises `BodyInvalid` for an unknown type or domain.
 
-    `after` is the decision about the equal statement before it, if that is over; 0 for the first one. `author` is the
-    owner whose the key was that sent it first, if that is another.
+    `after` is the decision about the equal statement before it, if that has ended; 0 for the first one. `author` is the
+    owner of the key that first sent it, if that is another owner.
     """
     _refuse_unknown(signal, ontology.part_of(actor.owner if signal.visibility == "private" else None))
     stated = signal.model_dump(mode="json", by_alias=True, exclude={"expected_revision", "signature", *_LATER_FIELDS})
@@ -208,7 +211,7 @@ def signal_proposal(
 
 
 def _is_act_only(signal: SignalRequest) -> bool:
-    """Decides whether a signal only retracts or confirms: it has no title, payload or link of its own."""
+    """Decides whether a signal only retracts or confirms: it has no title, payload or links."""
     acts = signal.retracts is not None or signal.confirms is not None
     return acts and signal.corrects is None and signal.title is None and not signal.payload and not signal.links
 

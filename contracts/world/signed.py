@@ -13,15 +13,15 @@ PUBLIC_KEY_BYTES = 32
 
 
 def signed_bytes(body: dict[str, Any]) -> bytes:
-    """Returns what a system signs: RFC 8785 of the signal as it was sent, without `signature`.
+    """Returns the bytes that a system signs: RFC 8785 of the signal as sent, without `signature`.
 
-    Raises `ValueError` if the body holds a number that JSON can't carry exactly.
+    Raises `ValueError` if the body contains a number that JSON can't carry exactly.
     """
     return canonical_json({name: value for name, value in body.items() if name != "signature"})
 
 
 def is_signed(body: dict[str, Any], signature: str, public_key: str) -> bool:
-    """Decides whether `signature` (base64url) is that of the key over the body."""
+    """Decides whether `signature` (base64url) is the key's signature of the body."""
     try:
         key = Ed25519PublicKey.from_public_bytes(unbase64url(public_key))
         key.verify(unbase64url(signature), signed_bytes(body))

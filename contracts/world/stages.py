@@ -1,4 +1,4 @@
-"""Judges a change of the graph in seven stages. Pure: each maps a case to a result with its reason.
+"""Judges a change of the graph in stages. Pure: each maps a case to a result with its reason.
 
 The seventh stage is in `alignment.py`.
 """
@@ -28,13 +28,13 @@ LITTLE_CONFIDENCE = 0.3
 _ERASED = "was erased, and can't come back"
 
 DERIVED_SOURCES = ("core_world__", "out_world__", "document/", "generation")
-"""Sources from which the pipeline may not derive nodes: the graph itself, and published documents."""
+"""Prefixes of sources from which the pipeline may not derive nodes: the graph itself, and published documents."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A stage's result. `escalates` is True if somebody has to agree first: the operator, or where `owner_may_confirm`
-    the owner."""
+    """A stage's result. `escalates` is True if somebody must agree first: the operator, or the owner if
+    `owner_may_confirm` is True."""
 
     result: Literal["pass", "warn", "fail"]
     reason: str
@@ -42,7 +42,7 @@ class Judgement:
     owner_may_confirm: bool = False
 
     def of(self, stage: StageName) -> StageResult:
-        """Returns the result as clients and the audit see it."""
+        """Returns the result in the form for clients and the audit."""
         return StageResult(stage, self.result, self.reason)
 
 
@@ -82,7 +82,7 @@ def _immutability(case: Case) -> Iterator[str]:
 
 
 def temporal(case: Case) -> Judgement:
-    """Checks that times are ordered and not far off, and names what the rule of standing decided about facts."""
+    """Checks that times are ordered and not too far away, and reports what the rule of standing decided about facts."""
     outcomes = f" {_named(list(case.outcomes))}." if case.outcomes else ""
     judged = _judgement(_temporal(case), f"Validity is in order.{outcomes}")
     if judged.result == "fail":
@@ -118,7 +118,7 @@ def _temporal(case: Case) -> Iterator[str]:
     for act in case.proposal.acts:
         target = case.view.node(act.target)
         if target is None or target.erased or not case.sees(target):
-            continue  # referential integrity answers for it as for one that does not exist
+            continue  # the stage of referential integrity refuses it like a node that does not exist
         if target.retracted:
             yield f"{target.id} was corrected or retracted by {target.ended_by} already"
         elif act.kind == "confirms" and target.valid_to is not None and target.valid_to <= case.now:
@@ -133,8 +133,8 @@ def _temporal(case: Case) -> Iterator[str]:
 def referential_integrity(case: Case) -> Judgement:
     """Checks types and properties against the ontology, and that the ends of edges exist.
 
-    Names the edges that a correction keeps, what builds on a node that is corrected or retracted, and what else says
-    what stood at its place.
+    Reports the edges that a correction keeps, nodes that build on a corrected or retracted one, and other nodes that a
+    build read from the same place.
     """
     kept = f" {_named(list(case.kept))}." if case.kept else ""
     fine = f"Types are known, properties fit them, and every edge has both its ends.{kept}"
@@ -144,7 +144,7 @@ def referential_integrity(case: Case) -> Judgement:
 
 
 def _built_on(case: Case) -> Iterator[str]:
-    """Yields what the actor can see to be built on a node that is corrected or retracted."""
+    """Yields a sentence about the visible nodes that build on a corrected or retracted one."""
     for act in case.proposal.acts:
         if act.kind == "confirms":
             continue
@@ -155,7 +155,7 @@ def _built_on(case: Case) -> Iterator[str]:
 
 
 def _said_too(case: Case) -> Iterator[str]:
-    """Yields what a build read at the place of a passage that is corrected or retracted."""
+    """Yields a sentence about other nodes that a build read from the place of a corrected or retracted passage."""
     changed = {act.target for act in case.proposal.acts}
     for act in case.proposal.acts:
         node = case.view.node(act.target)
@@ -211,7 +211,7 @@ def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator
             yield f"{draft.type} can't go from a {source.type} to a {target.type}"
         if draft.visibility == "public" and "private" in (source.visibility, target.visibility):
             yield f"{draft.source} {draft.type} {draft.target} can't be public: an end of it is private"
-        if draft.type == SUPERSEDES and is_stated:  # what the rule of standing implies has no circles
+        if draft.type == SUPERSEDES and is_stated:  # successions that the rule of standing implies have no cycles
             yield from _superseding_faults(case, source, target)
 
 
@@ -245,9 +245,9 @@ def _reaches(case: Case, start: str, end: str) -> bool:
 
 
 def authority(case: Case) -> Judgement:
-    """Checks that an actor writes only its own part, and changes nothing that stands above what it may claim.
+    """Checks that an actor writes only its own part, and changes nothing of a higher class than it may claim.
 
-    An operator has to agree to everything public, the owner to what a rule of his own graph says.
+    An operator must agree to everything public, the owner to whatever a rule in the owner's graph covers.
     """
     judged = _judgement(_authority(case), f"{case.actor.name} may write this.")
     if judged.result == "pass" and case.actor.kind in ("caller", "capsule", "claimant"):
@@ -263,10 +263,10 @@ def authority(case: Case) -> Judgement:
 
 
 def _ruled(case: Case) -> Iterator[str]:
-    """Yields what the proposal writes or changes that a rule of the owner's graph lets wait for its owner.
+    """Yields the nodes that the proposal writes or changes and that need the owner's confirmation by a rule.
 
-    Such a rule is a node of his that governs a store (GOVERNED_BY) and names `OWNER_CONFIRMATION` among its needs. It
-    covers records, which are PART_OF the store, and itself, so that no agent can set it aside.
+    Such a rule is a node of the owner that governs a store (GOVERNED_BY) and lists `OWNER_CONFIRMATION` in its `needs`.
+    It covers the records, which are PART_OF the store, and itself, so that no agent can set it aside.
     """
     for edge in case.proposal.edges:
         if edge.type == PART_OF and _asks_owner(case, edge.target):
@@ -329,7 +329,7 @@ def _authority(case: Case) -> Iterator[str]:
 
 
 def _standing_faults(case: Case) -> Iterator[str]:
-    """Yields what an actor would change although it stands above what the actor may claim."""
+    """Yields a fault for each state that an actor would change although its class exceeds what the actor may claim."""
     ceiling = authority_of(case.actor)
     yield from case.overclaimed
     for act in case.proposal.acts:
@@ -337,7 +337,7 @@ def _standing_faults(case: Case) -> Iterator[str]:
         if target is None or target.erased or not case.sees(target):
             continue
         if target.visibility == "public":
-            continue  # an operator decides, whoever asks
+            continue  # an operator decides, whoever proposes it
         stands_as = claim_of(target).stands_as
         if rank(stands_as) > rank(ceiling):
             yield f"{target.id} stands as {stands_as}; this key {act.kind} up to {ceiling}"
@@ -363,7 +363,7 @@ def _standing_faults(case: Case) -> Iterator[str]:
     corrected = {act.target for act in case.proposal.acts if act.kind == "corrects"}
     for ended, edge_after in case.changed_edges:
         if ended.target in corrected:
-            continue  # it goes on at what stands in the place
+            continue  # it continues at the replacement
         is_spoofed = ended.stated_in == case.proposal.source and rank(ended.source_class) > rank(ceiling)
         if is_spoofed and ended.valid_to != edge_after.valid_to:
             yield f"{ended.stated_in} stated {ended.id} as {ended.source_class}; this key claims up to {ceiling}"
@@ -395,7 +395,7 @@ def _private_faults(case: Case) -> Iterator[str]:
 
 
 def deduplication(case: Case) -> Judgement:
-    """Checks that one thing is one node. A node that resembles another one causes a warning, and is never merged."""
+    """Checks that one thing is one node. A node that resembles another one causes a warning; nodes are never merged."""
     twice = [state_id for state_id, times in Counter(change.after.id for change in case.changes).items() if times > 1]
     if twice:
         return Judgement("fail", f"{_named(twice)}: stated twice in one proposal")
@@ -422,7 +422,7 @@ def _alike(case: Case) -> Iterator[tuple[NodeChange, list[str]]]:
 
 
 def provenance(case: Case) -> Judgement:
-    """Checks the origin of the statements, and says what a claim of a higher class than allowed is kept as.
+    """Checks the origin of the statements, and reports the class that replaces a claim above the allowed one.
 
     The pipeline may not derive nodes from the graph itself.
     """

@@ -1,4 +1,4 @@
-"""Checks the texts of the graph: any script, but nothing that breaks stores, lines or the order of reading."""
+"""Checks the texts of the graph: any script, but nothing that breaks stores, lines or the reading order."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import unicodedata
 _BREAKS = "\t\n\r"
 _TITLE_BREAKS = frozenset(_BREAKS + "\u2028\u2029")
 _DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters by which the shown text can differ from the stored one.
+"""Characters that can make the displayed text differ from the stored one.
 
-Letters and marks of right-to-left scripts don't need them.
+Right-to-left scripts don't need them.
 """
 
 
 def folded(text: str) -> str:
-    """Returns the form in which texts are compared: without differences of case, width, composition and spaces."""
+    """Returns the form in which texts are compared, which ignores case, width, composition and spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def is_blank(text: str) -> bool:
-    """Decides whether a text has nothing visible."""
+    """Decides whether a text has no visible characters."""
     if text.isprintable():
         return not text or text.isspace()
     return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
@@ -46,7 +46,7 @@ def fault_of_title(text: str, longest: int) -> str | None:
         return "is empty"
     if len(text) > longest:
         return f"has {len(text):,} characters; at most {longest} are taken"
-    if text.isprintable():  # so it has no characters that break lines, control or format
+    if text.isprintable():  # so it has no line breaks, control or format characters
         return None
     for character in text:
         if character in _TITLE_BREAKS:

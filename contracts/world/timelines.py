@@ -1,6 +1,6 @@
 """Places the facts and the single-valued edges of a proposal in time, among those that the graph has. Pure.
 
-The rule of standing decides (`facts.py`), and what comes out is said in words.
+The rule of standing decides (`facts.py`); the outcomes are also put into words.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class FactTimelines:
                 self._proposed_ids.setdefault(key, []).append(node.id)
 
     def place(self, change: NodeChange) -> None:
-        """Places a changed fact, and those that hold where it was before."""
+        """Places a changed fact, and the facts of the subject and predicate that it had before."""
         if change.is_new_state:
             if change.before is not None:
                 self._place_key(self._key(change.before))
@@ -56,7 +56,7 @@ class FactTimelines:
         self._place_key(self._key(target))
 
     def changed(self) -> Iterator[tuple[Node, Node]]:
-        """Yields the known nodes that change, except those of the proposal: their state before and after."""
+        """Yields the state before and after of each known node that changes and is not part of the proposal."""
         for node_id, before in self._known.items():
             after = self._after.get(node_id, before)
             if node_id not in self.proposed and after != before:
@@ -72,7 +72,7 @@ class FactTimelines:
             successor = placed.get(after.ended_by) or self.view.node(after.ended_by)
             if successor is None or (before is not None and before.ended_by == after.ended_by):
                 continue
-            if successor.valid_from == after.valid_to:  # a confirmation ends others later, and does not succeed them
+            if successor.valid_from == after.valid_to:  # not a confirmation, which ends others later: no succession
                 yield EdgeDraft(
                     source=successor.id,
                     target=node_id,
@@ -82,7 +82,7 @@ class FactTimelines:
                 )
 
     def refuse_unfounded(self, superseding: list[EdgeDraft]) -> None:
-        """Records a clash for every stated succession that the rule does not give."""
+        """Records a clash for every stated succession that the rule does not produce."""
         placed = self._after | self.proposed
         for draft in superseding:
             source = placed.get(draft.source) or self.view.node(draft.source)
@@ -102,9 +102,9 @@ class FactTimelines:
         known = {node.id: node for node in self.view.facts(key) if not node.erased}
         proposed = {node_id: self.proposed[node_id] for node_id in self._proposed_ids.get(key, ())}
         states = {**known, **{node_id: self.acted[node_id] for node_id in known if node_id in self.acted}}
-        # a known node of the proposal may be about something else from now on
+        # the proposal may give a known node another subject
         states = {node_id: node for node_id, node in states.items() if node_id not in self.proposed} | proposed
-        # what an import shows as recorded before may have come one after the other
+        # states that an import shows as recorded earlier may have held one after the other
         together = [node for node in proposed.values() if node.origin is None]
         self._refuse_contradictions([claim_of(node) for node in together])
         placed = place(states.values(), self.now)
@@ -127,7 +127,7 @@ class FactTimelines:
 
 
 def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
-    """Returns what became of a fact among the others, in words."""
+    """Describes the outcome for a fact among the others."""
     if fact.ended_by is not None:
         return f"{fact.id} goes into history: {fact.ended_by} holds from {fact.valid_to}"
     if fact.disputed:
@@ -144,10 +144,9 @@ def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
 
 
 def _gap(fact: Node | None, placed: dict[str, Node]) -> str | None:
-    """Returns in words what holds from when on after a fact with an end that superseded one that went on, or None: what
-    is superseded does not hold again.
+    """Describes what holds once a fact with an end is over that superseded a fact of longer duration, or returns None.
 
-    A fact that another one which holds then would have superseded too is not named.
+    A superseded fact does not hold again. It is not named if another fact that holds then would have superseded it too.
     """
     end = None if fact is None else fact.valid_to
     if fact is None or end is None or fact.ended_by is not None:
@@ -183,14 +182,14 @@ class EdgeTimelines:
     view: GraphView
     ontology: Ontology
     history: bool = False
-    """True if edges that held one after the other, or were disputed, may come together."""
+    """True if the proposal may contain edges that held one after the other or were disputed."""
     changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     _proposed: dict[tuple[str, str], list[Edge]] = field(default_factory=dict)
 
     def placed(self, change: EdgeChange) -> EdgeChange:
-        """Returns the change as it stands beside the known edges, and ends or disputes those."""
+        """Returns the change in its place among the known edges, and ends or disputes those."""
         edge = change.after
         known = self.ontology.edge_types.get(edge.type)
         if known is None or not known.single_valued or not change.is_new_state:

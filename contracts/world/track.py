@@ -1,7 +1,7 @@
-"""Turns telemetry into proposals: metrics as single-valued facts, and observations of rules. Pure, and bounded.
+"""Turns telemetry into proposals: metrics as single-valued facts, and observations of rules. Pure.
 
-A metric's value is superseded at most once an hour, or when it passes a round number. An observation has one node for
-each rule, subject and bucket. So a day without changes adds no node.
+The number of nodes is bounded: a metric's value is superseded at most once per hour, or when it passes a round number,
+and an observation has one node per rule, subject and bucket. So a day without changes adds no node.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PREDICATE = "value"
 class Reading:
     """A metric's value now.
 
-    `metric` is a node of the constitution, `source` the table of the value. A change by a smaller fraction than
-    `least_change` counts as none.
+    `metric` is a node of the constitution, `source` the table of the value. Changes of at most the fraction
+    `least_change` are ignored.
     """
 
     metric: str
@@ -38,7 +38,7 @@ class Reading:
 
     @property
     def fact_subject(self) -> str:
-        """Returns the subject of the value within the graph."""
+        """Returns the subject of the value in the graph."""
         return f"{self.metric}/{self.subject}"
 
 
@@ -57,7 +57,7 @@ class Noticed:
 
 
 def metric_proposal(reading: Reading, fact_before: Node | None) -> Proposal | None:
-    """Returns the proposal of a reading after the fact that holds now, or None if there is nothing to state."""
+    """Returns the proposal of a reading, given the fact that holds now, or None if there is nothing to state."""
     value = reading.value
     if fact_before is not None:
         before = fact_before.properties.get("value")
@@ -133,7 +133,7 @@ def _hour(instant: datetime) -> str:
 
 
 def _plain(value: float | str) -> float | int | str:
-    """Returns whole numbers as integers, so that JSON shows them as people write them."""
+    """Returns whole numbers as integers, so that JSON shows them without a decimal point."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 

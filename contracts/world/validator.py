@@ -26,14 +26,14 @@ class Judged:
     verdict: Verdict
     stages: tuple[StageResult, ...]
     owner_may_confirm: bool = False
-    """True if it escalates, and nobody but the owner has to agree."""
+    """True if it escalates and only the owner must agree."""
 
 
 def judge(case: Case, aligned: Judgement, *, confirmed: bool = False) -> Judged:
     """Runs every stage, even after a failure, so that a client learns everything at once.
 
     `aligned` is the result of the last stage, `alignment`, for the proposal. A failure rejects. Otherwise a stage that
-    needs somebody's agreement escalates; `confirmed` means that the owner agrees. Raises as `refuse_conflict`.
+    needs somebody's agreement escalates; `confirmed` means that the owner agrees. Raises like `refuse_conflict`.
     """
     refuse_conflict(case)
     stages: dict[StageName, Stage] = {
@@ -65,8 +65,8 @@ def _as_confirmed(judgement: Judgement) -> Judgement:
 
 
 def refuse_conflict(case: Case) -> None:
-    """Raises `RevisionConflict` if something that the proposal builds on is newer than what its actor has seen, and
-    `BodyInvalid` if he can't have seen it, because it is still to come."""
+    """Raises `RevisionConflict` if something that the proposal builds on is newer than the revision that its actor has
+    seen, and `BodyInvalid` if that revision does not exist yet."""
     expected = case.proposal.expected_revision
     if expected is None:
         return

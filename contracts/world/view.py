@@ -1,4 +1,4 @@
-"""Defines the queries of the stages to the current graph. The ledger answers them inside the write transaction."""
+"""Defines the queries that the stages make to the current graph. The ledger answers them in the write transaction."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class GraphView(Protocol):
         ...
 
     def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
-        """Returns the newest state of the edge that an owner states, also of one that he took over: that keeps its
+        """Returns the newest state of an edge that an owner stated or took over. An edge that was taken over keeps its
         id."""
         ...
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Returns every node of one subject and single-valued predicate (`identity.fact_key`), over or not."""
+        """Returns every node of one subject and single-valued predicate (`identity.fact_key`), including ended ones."""
         ...
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
-        """Returns every edge of a type from a node, over or not."""
+        """Returns every edge of a type from a node, including ended ones."""
         ...
 
     def edges_to(self, target: str) -> list[Edge]:
@@ -36,7 +36,7 @@ class GraphView(Protocol):
         ...
 
     def edges_at(self, node_id: str) -> list[Edge]:
-        """Returns every edge from or to a node, over or not."""
+        """Returns every edge from or to a node, including ended ones."""
         ...
 
     def alike(self, dedupe_key: str) -> list[str]:

@@ -1,12 +1,12 @@
 """Extracts graphs from documents without a model: structure gives typed nodes, each with its text span.
 
 `build` reads each document with the module of its form: `prose`, `tables`, `objects` or `appointments`. Each of them
-adds to a `document_reading`. A module imports others of its own line here, and of the lines above it:
+adds to a `document_reading`. A module imports only modules of its own line below, and of the lines above that one:
 
 - positions and markup: `findings`, `document_text`, `markdown`, `outlines`, `mails`, `struck`, `inline_markup`
 - words: `vocabulary`, `phrases`, `figures`, `people`, `due_dates`, `segmentation`, `quotations`
 - sentences: `decisions`, `dependencies`, `commitments`
-- what is added to a graph: `document_reading`, `mentions`, `passages`, `parties`, `relations`, `references`
+- contributions to a graph: `document_reading`, `mentions`, `passages`, `parties`, `relations`, `references`
 - parts of prose: `labels`, `prose_context`, `titles`, `headings`, `entries`, `labelled_lines`, `tasks`, `conversations`
 - whole documents: `prose`, `tables`, `objects`, `appointments`, `statements`, `build`, `rebuild`
 """

@@ -38,7 +38,7 @@ class _Line(NamedTuple):
     text: str
     whole: Part
     zone: str
-    """The name of the time zone, or nothing."""
+    """The name of the time zone, or an empty text."""
     is_declined: bool
 
 
@@ -109,9 +109,9 @@ def _component(reading: Reading, node_type: str, lines: list[_Line]) -> None:
 
 
 def _time(reading: Reading, node: FoundNode, line: _Line, days: list[str]) -> None:
-    """Adds a day, and the time: as an instant if it is one in UTC, and as a text with its zone otherwise.
+    """Adds a day, and the time: as an instant if it is in UTC, otherwise as a text with its zone.
 
-    The end of an event that lasts whole days is the day after.
+    The end of a whole-day event is the day after it, so it is not added.
     """
     match = _TIME.match(line.text)
     day = f"{match['y']}-{match['m']}-{match['d']}" if match is not None else ""

@@ -1,6 +1,6 @@
-"""Validates requests of `knowledge-graph/build` and builds their graphs. The same input gives the same output.
+"""Validates requests of `knowledge-graph/build` and builds their graphs.
 
-Nothing here uses a clock or a random number.
+The same input gives the same output: nothing here uses a clock or a random number.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ from contracts.world.records import Visibility
 
 DEEPEST_JSON = 64
 MOST_PIECES = 50_000
-"""Most lines (each counts twice), cells, values, names and links of all texts together: about half a second of work."""
+"""Maximum of lines (each counts twice), cells, values, names and links in all texts together: about half a second of
+work."""
 MOST_UNREAD = 50
-"""Most parts that `notUnderstood` lists."""
+"""Maximum number of parts that `notUnderstood` lists."""
 
 MediaType = Literal["text/markdown", "text/plain", "application/json", "text/csv"]
 GraphId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -63,14 +64,14 @@ class SourceDocument(Document):
         }
     )
 
-    id: DocumentId | None = Field(default=None, description="Its name in spans; `document-<n>` where none is given")
+    id: DocumentId | None = Field(default=None, description="Its name in spans; default `document-<n>`")
     title: str | None = Field(default=None, min_length=1, max_length=300)
-    text: str | None = Field(default=None, description="The text, in the form that `mediaType` says")
+    text: str | None = Field(default=None, description="The text, in the form that `mediaType` names")
     markdown: str | None = Field(default=None, description="The text, as Markdown; instead of `text`")
     url: Annotated[str, OneLine] | None = Field(
         default=None, max_length=2000, description="Where the text is from; never fetched"
     )
-    media_type: MediaType = Field(default="text/plain", description="What `text` is")
+    media_type: MediaType = Field(default="text/plain", description="The form of `text`")
 
     @property
     def content(self) -> str:
@@ -101,14 +102,14 @@ class BuildRequest(Document):
         }
     )
 
-    graph_id: GraphId | None = Field(default=None, description="Its name; a hash of the content where none is given")
+    graph_id: GraphId | None = Field(default=None, description="Its name; default a hash of the content")
     documents: Listed[SourceDocument] = Field(default=[], max_length=100)
     triples: list[StatedTriple] = Field(default=[], max_length=MOST_NODES)
     nodes: list[StatedNode] = Field(default=[], max_length=MOST_NODES)
     edges: list[StatedEdge] = Field(default=[], max_length=MOST_EDGES)
     mode: Literal["preview", "apply"] = "preview"
     visibility: Visibility = Field(
-        default="private", description="Of what `apply` writes; `public` waits for an operator"
+        default="private", description="Visibility of what `apply` writes; `public` waits for an operator"
     )
 
     @model_validator(mode="after")
@@ -137,12 +138,12 @@ class BuiltNode(Document):
     properties: dict[str, Any]
     spans: list[TextSpan]
     rule: str = Field(description="The rule that found it (`forms` of a preview); `statement` for the caller's own")
-    valid_from: str | None = Field(description="As stated; null where nothing was")
-    valid_to: str | None = Field(description="As stated; null where nothing was")
+    valid_from: str | None = Field(description="As stated; null if nothing was")
+    valid_to: str | None = Field(description="As stated; null if nothing was")
 
 
 class BuiltEdge(Document):
-    """An edge with its span; without a span if it comes from a statement."""
+    """An edge with its span. An edge from a statement has none."""
 
     source: str
     target: str
@@ -157,12 +158,12 @@ class BuiltEdge(Document):
 class PossibleDuplicate(Document):
     """Two nodes that may be the same. Nothing is merged."""
 
-    nodes: list[str] = Field(min_length=2, max_length=2, description="Node ids; the second may be of the live graph")
+    nodes: list[str] = Field(min_length=2, max_length=2, description="Node ids; the second may be in the live graph")
     reason: Literal["same_title", "same_words", "handle_of_name", "in_live_graph"]
 
 
 class ContradictingEdge(Document):
-    """Two targets of a node by an edge that leads to one at a time. Which of them holds, the texts don't say."""
+    """Two targets of a node by an edge type that allows one at a time. The texts don't say which of them holds."""
 
     source: str
     type: str
@@ -171,23 +172,23 @@ class ContradictingEdge(Document):
 
 
 class UnreadPart(Document):
-    """A part of a text that states nothing by any form: kept as a passage, or not kept at all."""
+    """A part of a text in which no form states anything: stored as a passage, or not at all."""
 
     document: str
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     text: str = Field(description="At most 100 characters of it")
-    kept: bool = Field(description="Whether a passage holds it; code and comments are not kept")
+    kept: bool = Field(description="Whether a passage contains it; code and comments are not stored")
 
 
 class NotUnderstood(Document):
-    """The parts of the texts in which the rules found nothing. Passages are searchable all the same."""
+    """The parts of the texts in which the rules found nothing. Passages are searchable nevertheless."""
 
-    passages: int = Field(description="How many passages state nothing by any form")
+    passages: int = Field(description="How many passages state nothing in any form")
     passage_characters: int
     left_out: int = Field(description="How many parts are in no node and no property")
     left_out_characters: int
-    parts: list[UnreadPart] = Field(description=f"The first {MOST_UNREAD} of both, in the order of the text")
+    parts: list[UnreadPart] = Field(description=f"The first {MOST_UNREAD} parts of both kinds, in text order")
 
 
 class BuiltGraph(Document):
@@ -198,7 +199,7 @@ class BuiltGraph(Document):
     edges: list[BuiltEdge]
     duplicates: list[PossibleDuplicate]
     contradictions: list[ContradictingEdge]
-    refused: list[StatementRefusal] = Field(description="Triples, nodes and edges that were not taken; all others were")
+    refused: list[StatementRefusal] = Field(description="Triples, nodes and edges that were refused, but no others")
     not_understood: NotUnderstood
 
 
@@ -207,7 +208,7 @@ class Withheld(Document):
 
     id: str
     reason: Literal["corrected", "forgotten", "other_type"] = Field(
-        description="Its owner corrected or retracted it; it was erased; or its id is that of a node of another type"
+        description="Its owner corrected or retracted it; it was erased; or a node of another type has its id"
     )
 
 
@@ -215,17 +216,17 @@ class BuildResult(BuiltGraph):
     """The graph of a request, with the decision if it was applied."""
 
     mode: Literal["preview", "apply"]
-    forms: list[Form] = Field(description="The forms that are understood, in a preview")
+    forms: list[Form] = Field(description="The forms that are understood; empty unless it is a preview")
     replaced: list[str] = Field(
-        description="Nodes that these documents said in an earlier build of this graph, and no longer say: ended"
+        description="Nodes that these documents stated in an earlier build of this graph and no longer state: ended"
     )
     withheld: list[Withheld] = Field(
-        description="Nodes that are left as they are, with the edges they would have; those of a corrected one are "
-        "written as edges of what stands in its place"
+        description="Nodes that are not written, nor are their edges; those of a corrected node are written as edges "
+        "of its replacement"
     )
-    verdict: Verdict | None = Field(description="The validator's; null for a preview")
-    stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
-    revision: int = Field(description="The graph's revision, after the writing where something was written")
+    verdict: Verdict | None = Field(description="The validator's verdict; null for a preview")
+    stages: list[StageDocument] = Field(description="The results of its stages; empty for a preview")
+    revision: int = Field(description="The graph's revision, after the write if there was one")
 
 
 class BuildAnswer(Document):
@@ -238,7 +239,7 @@ class BuildAnswer(Document):
 def build_graph(
     request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None, people: Iterable[str] = ()
 ) -> BuiltGraph:
-    """Returns the graph of a request, as `read_graph` does."""
+    """Returns the graph of a request (see `read_graph`)."""
     graph, _ = read_graph(request, owner, now, ontology, people)
     return graph
 
@@ -246,11 +247,11 @@ def build_graph(
 def read_graph(
     request: BuildRequest, owner: str, now: datetime, ontology: Ontology | None = None, people: Iterable[str] = ()
 ) -> tuple[BuiltGraph, frozenset[str]]:
-    """Returns the graph of a request, and the names of those whom its documents name as people by themselves. Its ids
-    belong to the owner; `now` only bounds the times of statements.
+    """Returns the graph of a request, and the names of the people whom its own documents name as people.
 
-    `people` are the names of those whom other documents of the graph name, and so are people in these. `ontology` is
-    the owner's, or else the service's. What is to be public has the words of the service only.
+    The ids belong to the owner. `now` only bounds the times of statements. `people` are names from other documents of
+    the graph, which are recognised as people in these too. `ontology` is the owner's, by default the service's; a
+    public graph uses only the service's words.
 
     Raises `BodyInvalid` if a document is not of its media type, or if the request is too large.
     """
@@ -347,8 +348,7 @@ def _not_understood(
 def graph_proposal(graph: BuiltGraph, actor: Actor, visibility: Visibility) -> Proposal:
     """Returns a graph as a proposal of its owner. Nodes and edges keep the spans of their text, and their rule.
 
-    Passages come last, in their order below their document, so that those that follow one another in the text are
-    neighbours in a search.
+    Documents and passages come last, in text order, so that adjacent passages are neighbours in a search.
     """
     ordered = sorted(graph.nodes, key=lambda node: node.type in ("Document", "Passage"))
     return Proposal(
@@ -394,14 +394,14 @@ _MARKS: dict[MediaType, dict[str, int]] = {
     "application/json": dict.fromkeys((",", ":", "["), 1),
     "text/csv": _LINES | dict.fromkeys(DELIMITERS, 1),
 }
-"""Marks at which another part of a text may begin, with the cost of reading it.
+"""Marks at which another part of a text may begin, with the cost of reading that part.
 
 A line costs double, because it may be a statement.
 """
 
 
 def _pieces(document: SourceDocument) -> int:
-    """Returns the largest number of parts that reading a text can give, without reading it."""
+    """Returns an upper bound of the parts that reading a text can give, without reading it."""
     return 1 + sum(weight * document.content.count(mark) for mark, weight in _MARKS[document.kind].items())
 
 
@@ -409,7 +409,7 @@ def _content_hash(request: BuildRequest) -> str:
     content = request.model_dump(mode="json", exclude={"mode", "visibility", "graph_id"}, warnings=False)
     try:
         return canonical_sha256(content)
-    except ValueError:  # This includes the error for values without a canonical form.
+    except ValueError:  # also raised for values without a canonical form
         raise BodyInvalid(
             "A property holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
             errors=[("/nodes", "holds a number that JSON can't carry exactly")],

@@ -1,4 +1,4 @@
-"""Finds the comments of a text, which are in no node: "<!-- hidden -->", and "%% hidden %%" of Obsidian. Pure."""
+"""Finds the comments in a text, which no node contains: "<!-- hidden -->", and Obsidian's "%% hidden %%". Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMENT = re.compile(
     r"|(?<![\w%\\])%%(?!%)(?:(?:[^%\n]|%(?!%)){1,1000}%%(?!%)|(?:[^%]|%(?!%)){1,20000}%%(?![\w%])))",
     re.DOTALL | re.MULTILINE,
 )
-"""A comment, or code, in which nothing is one. "100 %%" begins none, nor does "%%time" of a notebook end one."""
+"""A comment, or code, which contains no comments. "100 %%" begins no comment, and a notebook's "%%time" ends none."""
 
 
 def comments_in(text: str) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Finds the tasks that sentences give to somebody, with their last day: "Bo Li will call by 3 March 2026." Pure."""
+"""Finds the tasks that sentences give to somebody, with their due date: "Bo Li will call by 3 March 2026." Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _DAY_END = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|[^\n]{0,30}?\d{4}(?!\d)")
 
 
 class Commitment(NamedTuple):
-    """A task with its last day. `who` is a name that stands before `what`; if `is_party`, `what` begins with it: "The
-    tenant"."""
+    """A task with its due date. `who` is the name before `what`; if `is_party`, `what` begins with it: "The tenant"."""
 
     who: Part
     what: Part
@@ -51,7 +50,7 @@ def commitments_in(text: str, part: Part) -> Iterator[Commitment]:
             if day_end is not None:
                 end = _STOP.search(text, day_end.end(), rest.end)
                 behind = Part(day_end.end(), end.start() if end else rest.end).trimmed(text, " ,.")
-                if behind.start < behind.end:  # the verb may stand there: "muss bis zum 3. März 2026 zahlen"
+                if behind.start < behind.end:  # the verb may follow the day: "muss bis zum 3. März 2026 zahlen"
                     what = behind if what.start == what.end else Part(what.start, behind.end)
             if len(text[what.start : what.end].split()) > 1 and not DOUBTFUL.search(text, *what):
                 who = Part(*match.span("who" if match["party"] is None else "party"))

@@ -1,4 +1,4 @@
-"""Recognises the turns of a conversation by their speakers, and keeps each message as a passage."""
+"""Recognises the turns of a conversation by their speakers, and stores each message as a passage."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TURN = re.compile(
 )
 """The time and the speaker before a message: "[2026-03-02 10:04] Ada: hello", or on a line above it."""
 _LEVEL = re.compile(r"[A-Z]{4,}")
-"""A level between the time and the message of a log, which has no speakers: "INFO"."""
+"""A log level between time and message, as in "INFO". Logs have no speakers."""
 _FEWEST_TURNS = 3
 
 
 def repeated_labels(reading: Reading, blocks: Sequence[Block]) -> frozenset[tuple[int, str]]:
-    """Returns the labels of speakers, each with the number of its section: they announce nothing and are repeated."""
+    """Returns the labels of speakers, each with its section's number: labels that announce nothing and are repeated."""
     seen: set[tuple[int, str]] = set()
     repeated: set[tuple[int, str]] = set()
     section = 0
@@ -51,7 +51,7 @@ def turn_in(text: str, line: Part) -> re.Match[str] | None:
 
 
 def is_conversation(reading: Reading, blocks: Sequence[Block]) -> bool:
-    """Decides whether the text is a record of messages: most are of somebody who wrote several."""
+    """Decides whether the text is a record of messages: most are from people who wrote several."""
     turns = [
         turn["name"]
         for block in blocks
@@ -64,7 +64,7 @@ def is_conversation(reading: Reading, blocks: Sequence[Block]) -> bool:
 
 
 def read_messages(context: ProseContext, lines: tuple[Part, ...]) -> None:
-    """Keeps each message as a passage, which mentions its author if the name is a full one."""
+    """Stores each message as a passage, which mentions its author if the full name is given."""
     reading = context.reading
     starts = sorted({0, *(number for number, line in enumerate(lines) if turn_in(reading.text, line) is not None)})
     for first, end in pairwise([*starts, len(lines)]):

@@ -1,4 +1,4 @@
-"""Finds the decisions that sentences report, with day and reason, and the entries that report none. Pure."""
+"""Finds the decisions that sentences report, with day and reason, and entries that report no decision. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BECAUSE = re.compile(
     rf"|,\s(?:denn|pois|car(?={_FRENCH})|want(?={_DUTCH}))\s",
     re.IGNORECASE,
 )
-"""Words before a reason. "Car" and "want" are English words too, so a French or Dutch word has to stand behind them."""
+"""Words before a reason. "Car" and "want" are English words too, so a French or Dutch word must follow them."""
 _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
 """Words within a decision that may introduce its reversal: "to move but stayed"."""
 _HAD = re.compile(r"\shad\s")
@@ -38,10 +38,11 @@ _RESOLVED = re.compile(
     r"|(?<=\band\s)it\swas\s(?:unanimously\s)?(?:decided|agreed|resolved)\s(?:to|that)\s"
     rf"{_REST.replace('what', 'also')}",
 )
-"""A resolution of minutes: "RESOLVED - To order the signs", or one behind its reason: "and it was resolved that"."""
+"""A resolution in minutes: "RESOLVED - To order the signs", or one that follows its reason: "and it was resolved that".
+"""
 _BEGINS = r"(?:(?<=^)|(?<=[.!?]\s)|(?<=\n))"
 _WIR = r"(?:Wir|(?<=\n\n)wir)"
-"""A sentence behind the greeting of a mail begins with a small letter."""
+"""German "we". The sentence after the greeting of a mail begins with a small letter."""
 _DECIDED_ELSEWHERE = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -142,9 +143,9 @@ def with_reason(text: str, sentence: Part) -> tuple[Part, Part | None]:
 
 
 def is_undecided(text: str) -> bool:
-    """Decides whether an entry of a list of decisions is none: a question, "Pricing is postponed to May".
+    """Decides whether an entry in a list of decisions is not a decision: a question, "Pricing is postponed to May".
 
-    An entry that may be either, such as "The launch is postponed to May", is taken for one that states none.
+    An ambiguous entry, such as "The launch is postponed to May", does not count as a decision.
     """
     text = text[:_LONGEST_SENTENCE]
     if _QUESTION.search(text) or any(form.search(text) for form in _denied_or_reported()):
@@ -163,7 +164,7 @@ _DECIDED_TO = re.compile(
     r"(?<!not )(?<!yet )(?<!nothing )(?<!no one )(?<!nobody )\b(?:decided|agreed|resolved) (?:not )?(?:to|that|on)\b",
     re.IGNORECASE,
 )
-"""Words that make an entry a decision, whatever follows them."""
+"""Words that make an entry a decision, regardless of what follows."""
 _NONE = r"no (?:final |formal |clear )?(?:decisions?|agreements?|consensus|resolution)"
 _MADE = "(?:decided|agreed|resolved|settled|concluded)"
 _LATER = (
@@ -187,7 +188,7 @@ _UNDECIDED = tuple(
 )
 """Forms of an English entry that reports that there is no decision yet."""
 _LAST_WORD = re.compile(r"(?:^|[:(–—]\s*|\s-\s)(?P<word>[^\W\d_]+)\)?\W*$")
-"""An entry of one word, or the word behind its colon: "Proposal to buy a harp: rejected"."""
+"""An entry of one word, or the single word after its colon: "Proposal to buy a harp: rejected"."""
 
 
 class _Denial(NamedTuple):
@@ -249,7 +250,7 @@ _UNTIL_LATER = rf"(?=\s*(?:$|[.,;:!()–—-]|(?:{any_of('until_later')})\b))"
 
 @cache
 def _denied_or_reported() -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of entries that deny a decision, or only report what somebody thinks of it."""
+    """Returns the patterns of entries that deny a decision, or only report somebody's opinion."""
     return tuple(
         re.compile(
             rf"{form.denied}(?:{any_of('decided', language)})\b|^{form.none}"

@@ -30,7 +30,7 @@ _LEFT = re.compile(r"(?:[\w`][\w`-]{0,40}\s){0,3}[\w`][\w`-]{0,40}$")
 _RIGHT = re.compile(r"[\w`][\w`-]{0,40}(?:\s[\w`][\w`-]{0,40}){0,3}")
 _SENTENCE_OVER = re.compile(r"\s*(?:[.;!](?:\s|$)|$)")
 _WITHIN_NAMES = ("/", "&")
-"""Characters within names: words that end at one are only a part of a name."""
+"""Characters within names: words next to one are only a part of a name."""
 _FURTHEST = 130
 _LONGEST_SENTENCE = 300
 _SENTENCE_START = re.compile(r"[.!?]\s|\n")
@@ -41,23 +41,23 @@ _UNTIL = re.compile(rf"\b(?:{any_of('until', 'de', 'fr', 'es', 'it', 'pt', 'nl')
 _ENDED = re.compile(
     r"(?:[^.!?\n]|[.](?=\w)){0,300}?\b(?:until|till|unless|if|anymore|any\s(?:more|longer)|no\s(?:more|longer))\b"
 )
-"""Words behind "depends on" that limit it: "only until May"."""
+"""Words after "depends on" that limit it: "only until May"."""
 
 
 class Waits(NamedTuple):
-    """An undertaking, and what it depends on, both without their articles."""
+    """An undertaking and its condition, both without articles."""
 
     what: Part
     on: Part
 
 
 class Depends(NamedTuple):
-    """Words before and after "depends on"; the nearest ones name its ends, if anything does."""
+    """Words before and after "depends on"; the nearest ones may name its ends."""
 
     before: list[Part]
     after: list[Part]
     definite: Part | None
-    """All words after "the", where a sentence ends behind them: "depends on the tagging project."."""
+    """All words after "the", if the sentence ends after them: "depends on the tagging project."."""
 
 
 def depends_in(text: str, part: Part) -> Iterator[Depends]:

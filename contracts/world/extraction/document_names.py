@@ -1,6 +1,6 @@
-"""Calls each note of a folder by the id that its document has in the graph, also if the file was moved since.
+"""Gives each note of a folder the id that its document has in the graph, even if the file has moved since.
 
-Example: `trip.md` was `plan.md` when it was imported, and holds most of what that said. Its document stays `plan.md`.
+Example: `trip.md` was `plan.md` when it was imported, and most of its text is the same. Its document stays `plan.md`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _LONGEST_DOCUMENT_ID = 128
 
 
 class DocumentNames:
-    """Calls each note by the id of its document: the one that it had, also if the note was moved since.
+    """Gives each note the id of its document: its former id, even if the note has moved since.
 
-    `former` are the documents that the graph has; `read` returns the text at a path, None if that is unreadable.
+    `former` are the documents in the graph; `read` returns the text at a path, or None if it is unreadable.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class DocumentNames:
         self._by_path = {path: name for path, name in self._by_path.items() if name not in moved} | found
         self._taken = set(self._by_path.values())
         self.moved = len(found)
-        """Notes that had other paths before."""
+        """The number of notes that had other paths before."""
 
     def id_of(self, path: str) -> str:
         """Returns the id of the note at a path below the folder."""
@@ -50,16 +50,16 @@ class DocumentNames:
         return known
 
     def _left(self) -> dict[str, float]:
-        """Returns documents that may have been moved, because at most half of them is at their paths: that part."""
+        """Returns the documents that may have moved, as at most half of each is at its path, with the part that is."""
         texts = ((name, self._read(path)) for path, name in self._by_path.items())
         parts = {name: part_in(text, self._former[name]) for name, text in texts if text is not None}
         return {name: part for name, part in parts.items() if part <= LEAST_IN_COMMON}
 
     def _found(self, lost: dict[str, BuiltDocument], left: Mapping[str, float], paths: Iterable[str]) -> dict[str, str]:
-        """Returns the ids of lost documents by the paths at which they are now.
+        """Returns the ids of lost documents by their present paths.
 
-        Most notes keep their file names when folders are put in order, and to compare each with all that are lost takes
-        the square of their number.
+        Compares documents of the same file name first: most notes keep theirs when folders are reorganised, and
+        comparing each note with all lost documents takes quadratic time.
         """
         by_file_name: dict[str, list[str]] = {}
         for name in lost:
@@ -80,15 +80,15 @@ class DocumentNames:
 
 
 def _last_paths(former: Mapping[str, BuiltDocument], paths: Collection[str]) -> dict[str, str]:
-    """Returns the path of each document: its last one, or the one that is its id if the last one is gone, unless
-    another document is there."""
+    """Returns the path of each document: its last one. If that is gone, its id is its path, unless another document is
+    there."""
     last = {name: document.url or name for name, document in former.items()}
     there = {path for path in last.values() if path in paths}
     return {name: name if path not in paths and name not in there else path for name, path in last.items()}
 
 
 def _document_id(path: str) -> str:
-    """Returns the path of a note as an id that spans may hold; one that has other characters gets a hash."""
+    """Returns the path of a note as an id that spans may contain. A path with other characters gets a hash."""
     plain = _plain_id(path)
     return plain if plain == path and len(plain) <= _LONGEST_DOCUMENT_ID else _hashed_id(path)
 

@@ -1,4 +1,4 @@
-"""Holds the nodes that are found in one document, their names and properties, and the references to resolve later."""
+"""Collects the nodes found in one document, their names and properties, and the references to resolve later."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_wo
 _RESERVED = frozenset(
     {"subject", "predicate", "confidence", "tags", "observed_at", "url", "handle", "dates", "amounts", "spans"}
 )
-"""Properties with a meaning for the graph. No text of a document sets them."""
+"""Properties with a meaning for the graph. Text of a document can't set them."""
 _LINE = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
-"""A line without the white space at its ends, if anything is left."""
+"""A non-blank line without the white space at its ends."""
 
 
 class Reading(DocumentText):
@@ -44,21 +44,21 @@ class Reading(DocumentText):
         self.understood: list[tuple[str, Part]] = []
         self.handles = handles_in(self.written)
         self.scanned: list[tuple[FoundNode, Part]] = []
-        """Each node with the parts of the text that describe it."""
+        """Pairs of a node and a part of the text that describes it."""
         self.open_relations: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
         """Relations whose targets are resolved by name at the end: subject, relation, label, value and its meaning."""
         self.dependencies: list[Depends] = []
         self.waits: list[Waits] = []
         self.assigned: list[tuple[FoundNode, Part]] = []
-        """Tasks with names of people whom the text may introduce later."""
+        """Tasks with the names of assignees whom the text may introduce later."""
         self.commitments: list[tuple[FoundNode, Commitment]] = []
         self.ended: list[Part] = []
         """The values that only name former owners and assignees, in the order of the text."""
         self._by_name: dict[str, FoundNode] = {}
         self._called: dict[str, FoundNode | None] = {}
-        """The people by their first and last names; None for a name of several."""
+        """The people by first and last name; None for a name that several share."""
         self._people_called = 0
-        """The number of people of the document that `_called` holds."""
+        """The number of people of the document that `_called` covers."""
 
     def begin(self, title: str, part: Part) -> None:
         """Adds the node of the document itself."""
@@ -76,10 +76,10 @@ class Reading(DocumentText):
     def add_labelled(
         self, rule: str, node_type: str, label: str, part: Part, within: FoundNode, title: str | None = None
     ) -> FoundNode:
-        """Adds a node for the text after a label, and keeps the label, so that a search for it finds the node.
+        """Adds a node for the text after a label, and stores the label, so that a search for it finds the node.
 
-        It begins the title if the text is only a figure: "Budget: 500 EUR". Otherwise it is a property, unless it is
-        the word for the type.
+        The label becomes the beginning of the title if the text is only a figure: "Budget: 500 EUR". Otherwise it
+        becomes a property, unless it is the word for the type.
         """
         name = plain(self.quote(part)) if title is None else title
         if is_figure(name):
@@ -92,7 +92,7 @@ class Reading(DocumentText):
         return node
 
     def name(self, node: FoundNode, name: str) -> None:
-        """Registers a name by which later references find a node. The first node keeps the name."""
+        """Registers a name by which later references find a node. The first node with a name keeps it."""
         if words := plain_words(name):
             self._by_name.setdefault(words, node)
 
@@ -112,7 +112,7 @@ class Reading(DocumentText):
         return self.findings.describe(node, key, value[:LONGEST_TEXT]) and len(text) <= LONGEST_TEXT
 
     def person_called(self, name: str) -> FoundNode | None:
-        """Returns the person whom the text named before, by the full name, the first or the last one."""
+        """Returns the person whom the text has named before, given the full, first or last name."""
         people = self.findings.people(self.document)
         for person in people[self._people_called :]:
             words = person.title.split()
@@ -122,13 +122,13 @@ class Reading(DocumentText):
         return self.findings.known(self.document, "Person", name) or self._called.get(name)
 
     def is_person(self, name: str) -> bool:
-        """Decides whether a name calls a person whom the text named before, or is the full one of a person of another
-        document."""
+        """Decides whether a name refers to a person whom the text has named before, or is the full name of a person in
+        another document."""
         return self.person_called(name) is not None or (" " in name and name in self.findings.people_elsewhere)
 
     def person_at(self, part: Part, *, is_full: bool) -> FoundNode | None:
-        """Returns the person whom a part calls: one whom the text names, or one of another document by the name that it
-        has there. With `is_full` that is one of several words."""
+        """Returns the person to whom a part refers: one whom the text names, or one named so in another document. With
+        `is_full`, such a name must have several words."""
         name = plain(self.quote(part))
         person = self.person_called(name)
         if person is None and name in self.findings.people_elsewhere and (" " in name or not is_full):
@@ -136,13 +136,13 @@ class Reading(DocumentText):
         return person
 
     def names_nothing(self, part: Part) -> bool:
-        """Decides whether a part in the place of a name denies that there is one: "N/A", "to be decided"."""
+        """Decides whether a part denies that there is a name: "N/A", "to be decided"."""
         return self.vocabulary.names_nothing(plain(self.quote(part)))
 
     def states_none(self, node_type: str | None, part: Part) -> bool:
-        """Decides whether a part in the place of a thing of some type denies that there is one.
+        """Decides whether a part denies that there is a thing of some type.
 
-        In the place of a decision, so do "postponed to May" and a question.
+        For a decision, "postponed to May" and a question do so too.
         """
         if node_type == "Decision":
             part, _ = with_reason(self.text, part)
@@ -151,12 +151,12 @@ class Reading(DocumentText):
         return self.names_nothing(part) or (node_type == "Decision" and is_undecided(plain(self.quote(part))))
 
     def read_as(self, rule: str, part: Part) -> None:
-        """Records that a part was understood, although it made no node of its own."""
+        """Records that a part was understood, although it made no node."""
         self.understood.append((rule, part))
 
     def left_out(self) -> list[Part]:
-        """Returns the lines of the text that nothing was read from, joined where they follow one another, and the
-        comments within others."""
+        """Returns the lines of the text from which nothing was read, with adjacent ones joined, and the comments within
+        other lines."""
         known = sorted(part for _, part in self.understood)
         ends = list(accumulate((part.end for part in known), max))
         starts = [part.start for part in known]

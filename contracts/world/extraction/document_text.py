@@ -1,4 +1,4 @@
-"""Holds the text of one document, and hides its comments and its struck text, which state nothing."""
+"""Holds the text of one document, and hides its comments and struck-through text, which state nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 
 
 class DocumentText:
-    """The text of one document. Offsets are the same with and without comments and what is struck through."""
+    """The text of one document. Offsets are the same with and without comments and struck-through text."""
 
     def __init__(self, document: str, text: str, *, has_marks: bool = True, has_comments: bool = False) -> None:
         self.document = document
@@ -22,13 +22,13 @@ class DocumentText:
         """The text as it was sent."""
         self.comments = comments_in(text) if has_comments else []
         self.written = without(text, self.comments)
-        """The text without its comments, with what is struck through."""
+        """The text without its comments, but with struck-through text."""
         self._struck = struck_in(self.written) if has_marks else []
         self.text = without(self.written, self._struck)
         self.doubles_quotes = False
 
     def joined(self, text: str) -> str:
-        """Returns a piece of the text with one space in place of a comment or what is struck through."""
+        """Returns a piece of the text with one space in place of each comment or struck-through text."""
         return _GAP.sub(" ", text) if self._struck or self.comments else text
 
     def span(self, part: Part) -> Span:
@@ -40,11 +40,11 @@ class DocumentText:
         return self.meant(self.text[part.start : part.end])
 
     def meant(self, text: str) -> str:
-        """Returns a text as it is meant: in CSV a quote is doubled."""
+        """Returns a text without the doubled quotes of CSV."""
         return text.replace('""', '"') if self.doubles_quotes else text
 
     def shown(self, part: Part) -> Part:
-        """Returns a part without what is struck through at its ends; without anything if all of it is."""
+        """Returns a part without struck-through text at its ends; an empty part if all of it is struck through."""
         return part.trimmed(self.text) if self._struck else part
 
     def is_struck(self, part: Part) -> bool:
@@ -61,7 +61,7 @@ class DocumentText:
         return not text[:1].isupper() or len(text.split()) == 1
 
     def with_struck(self, part: Part) -> Part:
-        """Returns a part with what is struck through directly before and behind it."""
+        """Returns a part extended by the struck-through text directly before and after it."""
         start, end = part
         number = bisect_right(self._struck, start, key=lambda struck: struck.end) - 1
         while number >= 0 and self._is_gap(self._struck[number].end, start):
@@ -74,5 +74,5 @@ class DocumentText:
         return Part(start, end)
 
     def _is_gap(self, start: int, end: int) -> bool:
-        """Decides whether only a few spaces stand between two offsets."""
+        """Decides whether there are only a few spaces between two offsets."""
         return end - start <= _WIDEST_GAP and not self.written[start:end].strip(" \t")

@@ -1,4 +1,4 @@
-"""Decides whether a day in a text is a due date, according to the words around it. Pure."""
+"""Decides from the surrounding words whether a day in a text is a due date. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DUE_LABELS = rf"(?:{any_of('due_label')})"
 DUE_WORDS = rf"(?:{any_of('due')}|{any_of('due_label')})"
 """Words before the due date of a task, in several languages."""
 _NOT_BEFORE = re.compile(rf"(?:{any_of('not_before')})\b", re.IGNORECASE)
-"""Words of these that announce the first possible day in a denial: "Do not start before"."""
+"""Those of these words that announce the first possible day in a denial: "Do not start before"."""
 _DUE = re.compile(r"(?:\bdue|\bby|\buntil|\bbefore|\bdeadline)\W{0,4}$|📅\s{0,2}$", re.IGNORECASE)
 """English words before a due date, or its sign in lists of tasks."""
 BEFORE_DUE_DAY = re.compile(rf"\b{DUE_WORDS}\W{{0,4}}$", re.IGNORECASE)
@@ -24,23 +24,23 @@ _SINCE = re.compile(rf"\b(?:{any_of('period_from')})\s+(?:\w+\s+)?\d[^;\n]{{0,25
 """The beginning of a period, whose last day is no due date."""
 _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(rf"\b(?:{any_of('until_due')})\W{{0,4}}$", re.IGNORECASE)
-"""Those of them until which something may also be so, and not be done: "The old pass is valid until 2026-08-08"."""
+"""Those that may also end a state rather than a task: "The old pass is valid until 2026-08-08"."""
 _BREAK = re.compile(r"(?P<aside>,\s|;\s|[(\[])|[.!?:。]\s|\s[–—-]{1,2}\s|[–—。\n]")
-"""The end of the words that belong to "until": behind a comma or in a bracket another clause may begin."""
+"""The end of the words that belong to "until": another clause may begin after a comma or in a bracket."""
 _PARTICIPLE = re.compile(
     r"(?i:[a-z]{2,}ed)|(?:ge[a-zäöüß]{2,}|(?:be|ver|er|ent|zer|(?:ab|an|auf|aus|ein|zu)ge)[a-zäöüß]+)t"
     r"|[a-zäöüß]*ge(?!nehm|winn|nieß|stalt|hör)[a-zäöüß]{3,}en"
 )
 _INFINITIVE = re.compile(r"[a-zäöüß]{2,}(?:en|ern|eln)|[a-zà-ÿ]{2,}[aei]r")
-"""The infinitive of a German or Portuguese verb, which may stand behind the day: "bis 2026-08-07 erledigen"."""
+"""The infinitive of a German or Portuguese verb, which may follow the day: "bis 2026-08-07 erledigen"."""
 _BEHIND_UNTIL = re.compile(r"[^\s,;)\]]+(?P<words>[^,;()\[\].!?\n–—]{0,60})")
-"""The words of the clause behind a day, or its first digits."""
+"""The words of the clause after a day or its first digits."""
 _ASKING = frozenset(phrases("asking"))
 _BEHIND_DAY = re.compile(
     r"[^\s,;(\[–—]+(?:\s[^\s,;(\[–—-][^\s,;(\[–—]*){0,3}?[\s,;]{0,2}"
     r"(?:[(\[](?P<said>[^()\[\]]{1,60})[)\]]|(?:(?<=[,;]\s)|[–—]\s?|(?<=\s)-\s)(?P<more>\w+(?:\s\w+){0,2})\W*(?:$|\n))"
 )
-"""A remark directly behind a day: "2026-12-01 (cancelled)"."""
+"""A remark directly after a day: "2026-12-01 (cancelled)"."""
 _LONGEST_BEHIND = 100
 _CLAUSE_BEFORE = re.compile(r"[.!?;:。]\s|[–—。\n]|,\s(?:" + any_of("clause") + r")\s")
 _REQUIRING = frozenset(phrases("requiring"))
@@ -58,7 +58,7 @@ _DUE_DAY = re.compile(rf"(?:\b{DUE_WORDS}\W{{0,4}})?(?P<day>{DAY_WITH_YEAR})", r
 
 
 def states_due_day(text: str, part: Part) -> bool:
-    """Decides whether a part gives, behind its first word, a day by which something is to be done: "due: Friday"."""
+    """Decides whether a part gives, after its first word, a day by which something is due: "due: Friday"."""
     return any(
         match.start() > part.start
         and not is_denied_before(text, part, match.start())
@@ -70,7 +70,7 @@ def states_due_day(text: str, part: Part) -> bool:
 def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
     """Decides whether the day at an offset is the due date of what a part describes.
 
-    Words that may end a period as well, such as "bis", count only for what somebody carries out, such as a task.
+    Words that may also end a period, such as "bis", count only if somebody carries the thing out, as with a task.
     """
     if _is_called_off(text[day : min(part.end, day + _LONGEST_BEHIND)]):
         return False
@@ -87,10 +87,10 @@ def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
 
 
 def _lasts(text: str, part: Part, until: int, day: int, *, is_carried_out: bool) -> bool:
-    """Decides whether something is so until a day, and nothing is to be done by it: "paid until 2026-08-07".
+    """Decides whether a state lasts until a day, by which nothing is due: "paid until 2026-08-07".
 
-    A task is to be done until a day if its words before the day say nothing else; of any other text they have to ask
-    for something.
+    A task is due on the day unless the words before it indicate otherwise; in any other text they must ask for
+    something.
     """
     vocabulary = load_vocabulary()
     before = text[max(part.start, until - _LONGEST_CLAUSE) : until]
@@ -115,7 +115,7 @@ def _lasts(text: str, part: Part, until: int, day: int, *, is_carried_out: bool)
 
 
 def _asks(clause: str, behind: str) -> bool:
-    """Decides whether words before "until", or those behind its day, are of something to be done: "mow the lawn"."""
+    """Decides whether the words before "until", or those after its day, ask for an action: "mow the lawn"."""
     vocabulary = load_vocabulary()
     words = plain_words(clause).split()
     while words and words[0] in {"and", "then", "now", "und", "dann", "jetzt", "e", "to"}:
@@ -139,7 +139,7 @@ def _is_earliest(text: str, part: Part, due: re.Match[str]) -> bool:
 
 
 def _is_to_come(text: str, part: Part, due: re.Match[str]) -> bool:
-    """Decides whether a clause is about the future, and denies nothing: not "She sang until ..."."""
+    """Decides whether a clause is about the future and denies nothing. "She sang until ..." is not."""
     vocabulary = load_vocabulary()
     before = text[max(part.start, due.start() - _LONGEST_CLAUSE) : due.start()]
     clause = _CLAUSE_BEFORE.split(before)[-1]
@@ -156,7 +156,7 @@ def _is_to_come(text: str, part: Part, due: re.Match[str]) -> bool:
 
 
 def is_denied_before(text: str, part: Part, offset: int) -> bool:
-    """Decides whether the word before an offset denies, ends or weakens the one at it: "old deadline"."""
+    """Decides whether the word before an offset denies, ends or weakens the word at it: "old deadline"."""
     vocabulary = load_vocabulary()
     before = _WORDS_BEFORE.search(text, max(part.start, offset - _LONGEST_BEFORE), offset)
     words = plain_words(before[0]).split() if before is not None else []
@@ -166,7 +166,7 @@ def is_denied_before(text: str, part: Part, offset: int) -> bool:
 
 
 def due_day_of(text: str, part: Part) -> str | None:
-    """Returns the day in a value of "Deadline", or None if that is no due date: "none since 2026-10-01"."""
+    """Returns the day in a value of "Deadline", or None if it is no due date: "none since 2026-10-01"."""
     days = list(dates_in(text, part))
     is_one = len(days) == 1 and _is_stated_day(text[part.start : part.end], days[0][1] - part.start)
     return days[0][0] if is_one else None
@@ -181,7 +181,7 @@ def _is_stated_day(value: str, day: int) -> bool:
 
 
 def _is_called_off(behind: str) -> bool:
-    """Decides whether the text behind a day begins with a remark that cancels or moves it: "(cancelled)"."""
+    """Decides whether the text from a day on has a remark that cancels or moves it: "(cancelled)"."""
     match = _BEHIND_DAY.match(behind)
     words = frozenset(plain_words(match["said"] or match["more"]).split()) if match is not None else frozenset()
     vocabulary = load_vocabulary()

@@ -1,7 +1,7 @@
 """Reads paragraphs and list items.
 
-An entry becomes a node of a type if a heading or a line above announces one, if it is a checkbox or a defined term
-("**API** - ..."), or if its label names a type ("Goal: ..."). Every other entry is kept as a passage.
+An entry becomes a node of a type if a heading or a line above announces the type, if it is a checkbox or a defined term
+("**API** - ..."), or if its label names a type ("Goal: ..."). Every other entry is stored as a passage.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from contracts.world.extraction.vocabulary import Announced, singular
 
 _CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
 _STATES = {" ": "open", "/": "open", "-": "cancelled"}
-"""States of a task by the sign in its box. In an outline "-" says that a part of it is done."""
+"""States of a task by the sign in its box. In an outline "-" means that a part of it is done."""
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]?)\s+")
 _LONGEST_STATE = 40
-"""Most characters of a paragraph below "Status" that is one."""
+"""Maximum length of a paragraph below "Status" that counts as a status."""
 _PARTIES = frozenset({"Person", "Organization", "Agent"})
 _STATED = frozenset({"Decision", "Vision", "Strategy", "Outcome", "Goal", "Aspiration", "Pattern"})
-"""Types that a paragraph below the word for the type states."""
+"""Types that a paragraph below a heading with the type's word can state."""
 _NEVER_QUOTED = frozenset({"Decision", "Task", "Action", "Goal", "Risk", "Agreement", "Outcome"})
-"""Types that no quoted entry of a list states. A quoted entry of others is a title: "“Moby-Dick” by Melville"."""
+"""Types that a quoted list entry never states. With other types it is a title: "“Moby-Dick” by Melville"."""
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _WILL = re.compile(
     r"(?:We|It|The(?: [\w-]+){1,3}) (?:will|shall|must|have (?:decided|agreed)|has decided|are going to)\b"
@@ -46,7 +46,7 @@ _WILL = re.compile(
 
 
 def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) -> None:
-    """Reads a paragraph or list item. `announces` says that it is the title of the list below it."""
+    """Reads a paragraph or list item. `announces` is True if it is the title of the list below it."""
     if entry.depth == 0:
         context.items = []
         pieces = list(_lines_or_whole(context, entry))
@@ -99,14 +99,14 @@ def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) 
 
 
 def _is_field_of(context: ProseContext, part: Part, made: FoundNode | None, announced: Announced | None) -> bool:
-    """Decides whether an item is a label with a party behind it. Below "Owner: Ada" nothing is stated of Ada."""
+    """Decides whether an item is a label followed by a party. Items below "Owner: Ada" state nothing about Ada."""
     labelled = label_of(context.reading, part) if made is not None and made.type in _PARTIES else None
     is_of_people = announced is not None and announced.type == "Person"
     return labelled is not None and not is_of_people and is_known(context.reading.vocabulary, labelled.head)
 
 
 def _is_below_field(context: ProseContext) -> bool:
-    """Decides whether the item above is a label with a party behind it."""
+    """Decides whether the item above is a label followed by a party."""
     if not context.items or context.items[-1] is None:
         return False
     return context.items[-1] is next((node for node in reversed(context.items[:-1]) if node is not None), context.node)
@@ -118,8 +118,8 @@ def _is_crossed_out(reading: Reading, part: Part, place: Position) -> bool:
 
 
 def _read_state_of_section(context: ProseContext, part: Part, above: FoundNode) -> None:
-    """Reads the paragraph below "Status" as a property, and that below "Rationale" as the reason of the decision
-    before it, if there is one."""
+    """Reads a paragraph below "Status" as a property, and one below "Rationale" as the reason of the only decision
+    before it."""
     reading, section = context.reading, context.sections[-1]
     word = singular(_NUMBERING.sub("", section.heading or ""))
     if word in reading.vocabulary.states and part.end - part.start <= _LONGEST_STATE:
@@ -129,7 +129,7 @@ def _read_state_of_section(context: ProseContext, part: Part, above: FoundNode) 
 
 
 def _describes(reading: Reading, part: Part, below: Announced | None) -> bool:
-    """Decides whether an entry describes the entry above it. `below` is what that one announces."""
+    """Decides whether an entry describes the entry above it. `below` is what the entry above announces."""
     labelled = label_of(reading, part)
     if labelled is None:
         return False
@@ -141,8 +141,8 @@ def _describes(reading: Reading, part: Part, below: Announced | None) -> bool:
 
 
 def _lines_or_whole(context: ProseContext, entry: Entry) -> Iterator[Part]:
-    """Yields the lines if each has a label, because they are separate statements, or else the whole paragraph, or
-    the turns of a conversation."""
+    """Yields the lines of a paragraph if each has a label, because they are separate statements; otherwise the turns of
+    a conversation, or the whole paragraph."""
     reading = context.reading
     labels = [label_of(reading, line) for line in entry.lines]
     if all(labels):
@@ -171,7 +171,7 @@ def _lines_or_whole(context: ProseContext, entry: Entry) -> Iterator[Part]:
 
 
 def _fields_of_item(reading: Reading, entry: Entry) -> Iterator[Part]:
-    """Yields a list item, or each field of one that begins with a field: "Owner: Ada", "Former owner: Bo"."""
+    """Yields a list item whole, or its fields if it begins with one: "Owner: Ada", "Former owner: Bo"."""
     first = label_of(reading, entry.lines[0])
     starts = [entry.lines[0].start]
     if first is not None and reading.vocabulary.is_field(first.head):
@@ -217,7 +217,7 @@ def _read_statement(
         return context.keep(part, above) if is_off else add_task(context, "label", bare, above)
     labelled = label_of(reading, bare)
     if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):
-        return context.keep(part, above)  # it may be of the party: "Phone: ..." below "Contact: Ada"
+        return context.keep(part, above)  # it may describe the party: "Phone: ..." below "Contact: Ada"
     if labelled is not None:
         return read_labelled(context, labelled, part, above, under, place)
     stated = under is not None and (
@@ -242,7 +242,7 @@ def _read_statement(
 
 
 def _is_owned_and_due(reading: Reading, part: Part) -> bool:
-    """Decides whether labels in an item name its owner and its day: "Book the hall - owner: Ada, due: 2026-05-06"."""
+    """Decides whether labels in an item name its owner and due date: "Book the hall - owner: Ada, due: 2026-05-06"."""
     behind = Part(first_sentence(reading.text, part).end, part.end)
     names = [name for owners in named_owners(reading.text, behind) for name in owners.names]
     is_owned = bool(names) and not any(map(reading.names_nothing, names))
@@ -250,7 +250,7 @@ def _is_owned_and_due(reading: Reading, part: Part) -> bool:
 
 
 def _quoted_until(reading: Reading, part: Part, under: Announced | None) -> int | None:
-    """Returns the end of the quotation at the beginning of an entry, or None if the entry is read as any other."""
+    """Returns the end of the quotation at the beginning of an entry, or None if the entry is read like any other."""
     quoted = quotation_at_start(reading.text, part)
     is_title = under is not None and under.type not in _NEVER_QUOTED and label_of(reading, part) is None
     return None if quoted is None or is_title else quoted.end
@@ -271,7 +271,8 @@ def _read_person(context: ProseContext, part: Part, above: FoundNode) -> FoundNo
 
 
 def _goes_on(context: ProseContext, part: Part) -> bool:
-    """Decides whether a paragraph below the word for a type states one: the first, and any "We will ..."."""
+    """Decides whether a paragraph below a heading with a type's word states a thing of the type: the first does, and
+    any "We will ..."."""
     section = context.sections[-1]
     is_first, section.is_stated = not section.is_stated, True
     return is_first or _WILL.match(context.reading.text, part.start, part.end) is not None

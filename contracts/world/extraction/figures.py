@@ -1,9 +1,9 @@
 """Finds dates and amounts of money in a text, where their form leaves no doubt. Pure.
 
 "2026-03-12", "12 March 2026", "March 12, 2026", "12. März 2026", "12 maart 2026" and "12.03.2026" are dates, and so
-are "25/03/2026", "03/25/2026" and "05-05-2026", which have one meaning. "03/04/2026" is one of two, so it counts as no
-date. Neither does the date in the name of a file, "log_2026-03-12.txt". A number beside a currency is an amount
-unless it is part of a day, or the currency belongs to the number behind it: "Invoice 4711 EUR 120".
+are "25/03/2026", "03/25/2026" and "05-05-2026", which have one meaning. "03/04/2026" is ambiguous, so it does not count
+as a date. Neither does the date in a file name, "log_2026-03-12.txt". A number next to a currency is an amount unless
+it is part of a day, or the currency belongs to the number after it: "Invoice 4711 EUR 120".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DAY_WITH_YEAR = (
     rf"|\d{{1,2}}(?:er|[.º°]|st|nd|rd|th)?\s(?:de\s)?(?:{MONTH}|{_MONTH_ELSEWHERE})\.?\s(?:del?\s)?\d{{4}}"
     rf"|{MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}})(?!\d)"
 )
-"""A day as a text may write it, of one meaning or not."""
+"""A day as a text may write it, ambiguous or not."""
 DAY = (
     r"(?:(?:last |next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
     r"|\d{4}-\d\d-\d\d|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?"
@@ -67,19 +67,19 @@ _DATE = re.compile(
 )
 _SPACE = "[ \u00a0\u202f]"
 _GAP = "[ \t\u00a0\u202f]?"
-"""A space or a tab within an amount, which never spans two lines."""
+"""An optional space or tab within an amount, which never spans two lines."""
 _NUMBER = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}})++(?!\d)(?:[.,]\d{{1,2}}(?!\d))?+|\d++(?:[,.’']\d++){{0,9}}+)"
-"""Groups of thousands stand between spaces, commas, points or apostrophes."""
+"""Spaces, commas, points or apostrophes separate groups of thousands."""
 _SCALE = rf"(?:{_GAP}(?:k|m|bn|thousand|million|billion)(?!\w))?"
 _CODE = r"(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR|BRL|MXN|CLP|NZD|SGD|HKD|ZAR|KRW|ILS|CZK|HUF)"
 _SYMBOL = r"(?:(?:US|AU|CA|NZ|HK|MX|[RACS])?\$|[€£¥₹₩₪₺₴₽₱₫])"
 _SIGN = "(?:(?<![^\\s(])[-\u2212])?+"
 _CURRENCY = re.compile(rf"[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}|euro|dollar|reais", re.IGNORECASE)
 _PAIR = rf"{_GAP}/{_GAP}{_CODE}(?!\w)"
-"""Behind a currency: it is one of two that are compared, "EUR/USD 1.0850"."""
+"""Follows a currency that is compared with another one: "EUR/USD 1.0850"."""
 _BEHIND_NUMBER = rf"(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)(?!{_PAIR}))"
 _AT_DAY = rf"(?:\d{{1,2}}:\d\d|\d{{1,2}}(?:st|nd|rd|th|\.)?{_SPACE}(?-i:{MONTH})\b)"
-"""A time, or a day without a year, behind an amount."""
+"""A time, or a day without a year, after an amount."""
 _FIGURE = re.compile(
     r"(?:(?:#?[-+\u2212]?(?:US\$|[$€£¥])?\d[\d.,:/’'\u2212-]*(?:%|[$€£¥]|k|m|bn|st|nd|rd|th)?|%|US\$|[$€£¥]"
     rf"|{_CODE}|{MONTH}\.?|thousand|million|billion|Mio\.?|Mrd\.?|euros?|dollars?|pounds"
@@ -97,7 +97,7 @@ def dates_in(text: str, part: Part) -> Iterator[tuple[str, int]]:
         day_text, month_text = match[f"d{form}"], match[f"m{form}"]
         if form == "8" and int(day_text) <= _MONTHS_OF_A_YEAR and day_text.lstrip("0") != month_text.lstrip("0"):
             if int(month_text) <= _MONTHS_OF_A_YEAR:
-                continue  # the day or the month may stand first
+                continue  # either the day or the month may come first
             day_text, month_text = month_text, day_text
         try:
             day = date(_year(match[f"y{form}"]), _month(month_text), int(day_text))
@@ -120,15 +120,15 @@ def _month(text: str) -> int:
 
 
 def is_figure(text: str) -> bool:
-    """Decides whether a text is only a number, an amount, a date or a time, and so no name."""
+    """Decides whether a text is only a number, an amount, a date or a time, so that it can't be a name."""
     return _FIGURE.fullmatch(text) is not None and any(char.isdigit() for char in text)
 
 
 def amounts_in(text: str, part: Part) -> Iterator[str]:
     """Yields the amounts of money of a part, as they are written.
 
-    A formula between dollar signs, "$n=5$" or "$$n = 5$$", has none, and neither has a day: "On 12.03.2026 EUR 75 was
-    paid".
+    A formula between dollar signs, "$n=5$" or "$$n = 5$$", is not an amount, and neither is a day before a currency:
+    "On 12.03.2026 EUR 75 was paid".
     """
     if _CURRENCY.search(text, *part) is None:
         return
@@ -140,11 +140,11 @@ def amounts_in(text: str, part: Part) -> Iterator[str]:
 
 @cache
 def _amount() -> re.Pattern[str]:
-    """Returns the form of an amount.
+    """Returns the pattern of an amount.
 
-    Of two numbers beside a currency the one behind it has it: "Invoice 4711 EUR 120". The one before it has it only if
-    nothing separates both, as in "50€ 12 days", or if the one behind is surely something else: a number with a currency
-    of its own or a unit, a day or a time.
+    A currency between two numbers belongs to the second: "Invoice 4711 EUR 120". It belongs to the first only if
+    nothing separates them, as in "50€ 12 days", or if the second is surely something else: a number with its own
+    currency or unit, a day or a time.
     """
     units = "|".join(map(re.escape, sorted(load_vocabulary().units, key=len, reverse=True)))
     number = rf"[-\u2212]?{_NUMBER}"
@@ -162,7 +162,7 @@ def _amount() -> re.Pattern[str]:
 
 @cache
 def _time() -> re.Pattern[str]:
-    """Returns the form of a day with its year, of a month, and of a year before a currency: "in 2026 EUR rose"."""
+    """Returns the pattern of a day with its year, of a month, and of a year before a currency: "in 2026 EUR rose"."""
     month = rf"(?:{MONTH}|{_MONTH_ELSEWHERE})"
     before = "|".join(sorted(map(re.escape, load_vocabulary().before_years)))
     day = r"(?:0?[1-9]|[12]\d|3[01])"

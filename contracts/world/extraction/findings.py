@@ -16,20 +16,20 @@ from contracts.world.proposal import LONGEST_TITLE, MOST_EDGES, MOST_NODES
 
 FALLBACK = "RELATED_TO"
 LONGEST_TEXT = 2_000
-"""Most characters of a description or another text property. The span leads to the rest."""
+"""Maximum length of a description or another text property. The span leads to the rest."""
 MOST_SPANS = 20
-"""Most spans of one node: the first ones that mention it."""
+"""Maximum number of spans per node: the first ones that mention it."""
 _STOP_WORDS = frozenset(["a", "an", "and", "at", "by", "for", "in", "is", "of", "on", "or", "the", "to", "with"])
 
 
 class Part(NamedTuple):
-    """A part of one text: offsets in characters, the end excluded."""
+    """A part of one text as character offsets, with the end excluded."""
 
     start: int
     end: int
 
     def shifted(self, offset: int) -> Part:
-        """Returns the part at an offset from its own position."""
+        """Returns the part moved by an offset."""
         return Part(self.start + offset, self.end + offset)
 
     def trimmed(self, text: str, characters: str | None = None) -> Part:
@@ -84,7 +84,7 @@ class FoundEdge:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two targets of a node by a type of edge that leads to one at a time: what was said first is taken."""
+    """Two targets of a node by a single-valued type of edge: the one that was stated first is taken."""
 
     source: str
     type: str
@@ -108,7 +108,7 @@ class Findings:
     """
 
     def __init__(self, graph_id: str, ontology: Ontology, people: Iterable[str] = ()) -> None:
-        """`people` are the names of those whom other documents of the graph name as people."""
+        """`people` are the names that other documents of the graph use as names of people."""
         self._graph_id = graph_id
         self.people_elsewhere = frozenset(people)
         self._only_elsewhere: set[str] = set()
@@ -138,7 +138,7 @@ class Findings:
 
     @property
     def has_room_for_mentions(self) -> bool:
-        """Returns whether edges from prose to the people whom it names still leave room for all others."""
+        """Returns whether there is still room for edges from prose to the people whom it names, besides all others."""
         return len(self._edges) < MOST_EDGES // 2
 
     def add(self, rule: str, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
@@ -154,7 +154,8 @@ class Findings:
     def refer(
         self, rule: str, scope: str, node_type: str, title: str, spans: Iterable[Span], address: str = ""
     ) -> FoundNode:
-        """Returns the node that a name or an address identifies within `scope`, and adds its spans."""
+        """Returns the node that a name or an address identifies within `scope`, adding it if it is new, and adds the
+        spans."""
         name = clean_title(title)
         named = (scope, node_type, address or name.casefold())
         known = self._referred.get(named)
@@ -166,24 +167,24 @@ class Findings:
         return known
 
     def refer_elsewhere(self, rule: str, document: str, name: str, span: Span) -> FoundNode:
-        """Returns the person of a document whom only other documents name as a person."""
+        """Returns the node of a person in a document, recognised only because other documents name that person."""
         if self.known(document, "Person", name) is None:
             self._only_elsewhere.add(name)
         return self.refer(rule, document, "Person", name, [span])
 
     @property
     def people_named(self) -> frozenset[str]:
-        """Returns the names of those whom these documents name as people by themselves."""
+        """Returns the names of the people whom these documents themselves name as people."""
         names = (person.title for people in self._people.values() for person in people)
         return frozenset(name for name in names if name not in self._only_elsewhere and not name.startswith("@"))
 
     def tie(
         self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span, label: str | None = None
     ) -> None:
-        """Adds an edge, or the general one if the ontology does not allow this type here.
+        """Adds an edge, or one of the general type if the ontology does not allow this type here.
 
-        It adds no edge from a node to itself. `label` is what the text calls the relation, so that a search for it
-        finds both ends.
+        It adds no edge from a node to itself. `label` is the text's word for the relation, stored so that a search for
+        it finds both ends.
         """
         if source.id != target.id:
             name = self._fitting(source, target, edge_type)
@@ -197,13 +198,13 @@ class Findings:
         return self._ontology.edge_types[edge_type].allows(source.type, target.type)
 
     def state(self, source: FoundNode, target: FoundNode, edge_type: str) -> FoundEdge:
-        """Returns the edge of a statement, or the general one as in `tie`. Its ends differ."""
+        """Returns the edge of a statement, or one of the general type as in `tie`. Its ends must differ."""
         name = self._fitting(source, target, edge_type)
         edge = FoundEdge(source.id, target.id, name, None, "statement")
         return self._edges.setdefault((source.id, target.id, name), edge)
 
     def named(self, node_id: str, node_type: str, title: str) -> FoundNode:
-        """Adds the node of a statement, whose id is not in use."""
+        """Adds the node of a statement. Its id must not be in use."""
         return self._new(node_id, node_type, clean_title(title), "statement")
 
     def _fitting(self, source: FoundNode, target: FoundNode, edge_type: str) -> str:
@@ -217,9 +218,9 @@ class Findings:
         return edge_type if fits else FALLBACK
 
     def describe(self, node: FoundNode, name: str, value: str) -> bool:
-        """Sets a text property of a node, unless it has one, in the form that the ontology wants of its type.
+        """Sets a text property of a node, unless it is set already, in the form that the ontology requires.
 
-        What has no such form keeps its text under another name. Returns whether the node has this value now.
+        A value without such a form is stored as text under another name. Returns whether the node now has this value.
         """
         for fitting in (value, value.lower(), int(value) if value.isdecimal() and len(value) < 16 else value):
             if not self._ontology.faults_of(node.type, {name: fitting}):
@@ -231,7 +232,7 @@ class Findings:
         return self._referred.get((scope, node_type, clean_title(name).casefold()))
 
     def people(self, scope: str) -> list[FoundNode]:
-        """Returns the people that were referred to by name within `scope`."""
+        """Returns the people who were referred to by name within `scope`."""
         return self._people.setdefault(scope, [])
 
     def _new(self, node_id: str, node_type: str, title: str, rule: str) -> FoundNode:
@@ -252,7 +253,7 @@ def referred_id(graph: str, scope: str, node_type: str, name: str) -> str:
 
 
 def clean_title(text: str) -> str:
-    """Returns a text as a title: one line of 1 to 300 characters without forbidden ones; `…` if nothing is left."""
+    """Returns a text as a title: one line of 1 to 300 allowed characters, or `…` if nothing is left."""
     cleaned = "".join(" " if char in "\t\r\n" else char for char in text if char in "\t\r\n" or _is_allowed(char))
     line = " ".join(cleaned.split()) or "…"
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
@@ -268,10 +269,10 @@ def _is_allowed(char: str) -> bool:
 
 
 def duplicates_among(nodes: Iterable[FoundNode]) -> list[Duplicate]:
-    """Returns pairs of one type that may be the same node.
+    """Returns pairs of nodes of one type that may be the same.
 
     They have the same title, the same words in another order or case, or one is a handle of the other's name. Each node
-    is paired with the first one like it, so n alike give n - 1 pairs.
+    is paired with the first one like it, so n similar nodes give n - 1 pairs.
     """
     pairs: dict[tuple[str, str], Duplicate] = {}
     first: dict[tuple[str, str, str], str] = {}

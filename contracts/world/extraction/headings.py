@@ -1,4 +1,4 @@
-"""Reads headings. One that announces a type decides about the entries below it; any other is a node.
+"""Reads headings. One that announces a type determines the type of the entries below it; any other is a node.
 
 Below "Open risks" each list item is a Risk. "Decision: one queue" is a Decision, and "The engine" a Concept, unless the
 heading names a part of any document, such as "License".
@@ -23,7 +23,7 @@ _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*
 
 
 def read_heading(context: ProseContext, heading: Heading, *, is_title: bool) -> None:
-    """Adds the node of a heading, if it is one, and begins its section."""
+    """Adds the node of a heading, if it has one, and begins its section."""
     reading = context.reading
     context.items, context.below = [], None
     context.number += 1

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from contracts.world.extraction.findings import LONGEST_TEXT, Part, is_within
 
 MENTION = re.compile(r"(?<![\w@/.`])@([A-Za-z0-9][A-Za-z0-9_-]{0,38}+)(?![\w@]|[./]\w)")
-"""A handle. "@acme/builders" is one of a team."""
+"""A handle of a person. "@acme/builders", a team's, does not match."""
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\((https?://[^\s)<>\[]{1,2000})(?:\s+\"[^\"\n]*\")?\)")
 _IMAGE = r"!\[(?P<alt>[^\[\]\n]{0,200})\]\([^\s()]{1,2000}(?:\s+\"[^\"\n]*\")?\)"
 _PICTURE = re.compile(_IMAGE)
@@ -35,7 +35,7 @@ _CODE_ONLY = re.compile(r"`[^`]*`")
 _PLAIN = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
 _MARKUP = re.compile(r"[\\`*_~\[\]<&\n]")
 _FIRST_PICTURE = "\u2190"
-"""Below it are signs of texts such as the degree, which are no pictures."""
+"""Code points below it are text symbols, such as the degree sign, and not pictures."""
 _JOINERS = frozenset("\ufe0f\u200d \t")
 
 
@@ -56,7 +56,7 @@ def plain(text: str) -> str:
 
 
 def is_only_tags(text: str) -> bool:
-    """Decides whether a text is nothing but tags of HTML, without an address or the name of a picture: "</details>"."""
+    """Decides whether a text consists of HTML tags only, without an address or a picture's name: "</details>"."""
     return text.startswith("<") and "://" not in text and "alt=" not in text and _ONLY_TAGS.fullmatch(text) is not None
 
 
@@ -66,7 +66,7 @@ def code_in(text: str, part: Part) -> list[Part]:
 
 
 def is_code(text: str) -> bool:
-    """Decides whether a text is nothing but one piece of code: "`make`"."""
+    """Decides whether a text consists of exactly one piece of code: "`make`"."""
     return _CODE_ONLY.fullmatch(text) is not None
 
 
@@ -76,7 +76,7 @@ def is_link(text: str, part: Part) -> bool:
 
 
 def links_in(text: str, part: Part, quiet: Sequence[Part] = ()) -> Iterator[tuple[str, str, Part]]:
-    """Yields the title, the address and the position of each link of a part, without those in `quiet`."""
+    """Yields the title, the address and the position of each link in a part, except those within `quiet`."""
     seen = [Part(*match.span()) for match in _PICTURE.finditer(text, part.start, part.end)]
     for match in _BADGE.finditer(text, part.start, part.end):
         if not is_within(quiet, match.start()):

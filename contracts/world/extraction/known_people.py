@@ -1,7 +1,8 @@
-"""Names the people whom a graph knows, so that each of its documents may call them. Pure.
+"""Lists the people whom a graph knows, so that any of its documents can refer to them. Pure.
 
-Example: `pier.md` says "Luis Ortega will replace the piles by 2026-08-20." That is a task of his, because `team.md`
-says "Present: Luis Ortega"; and it stays one if `pier.md` itself named him as its owner before: he has that task.
+Example: `pier.md` contains "Luis Ortega will replace the piles by 2026-08-20." That is a task of his, because `team.md`
+contains "Present: Luis Ortega". It remains one if only an earlier `pier.md` named him, since the task is assigned to
+him.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contracts.world.records import Edge, Node, is_live
 
 
 def people_of(nodes: Iterable[Node], edges: Iterable[Edge], documents: Collection[str]) -> set[str]:
-    """Returns the names of the people of a graph whom others than these documents name, or to whom a task is
+    """Returns the names of the people of a graph whom documents other than these name, or to whom something is
     assigned."""
     assigned = {edge.target for edge in edges if edge.type == "ASSIGNED_TO" and is_live(edge)}
     return {

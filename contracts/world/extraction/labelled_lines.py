@@ -1,4 +1,4 @@
-"""Reads lines of the form "label: value": owners, dates, decisions and whatever else the label names."""
+"""Reads lines of the form "label: value": owners, dates, decisions and anything else that the label names."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _AGREED = frozenset({"agreed", "resolved"})
 """Words before the day of a decision: "Agreed 2026-03-01: ..."."""
 _NUMBERED = re.compile(r"(?:(?P<word>[^\W\d]+(?: [^\W\d]+)?)[ #]{1,2}|(?P<short>KR) ?)\d{1,3}(?:\.\d{1,3})?")
 _OF_NUMBER = frozenset({"Goal", "Risk", "Decision", "Principle", "Observation"})
-"""Types of which a label with a number states one: "Risk 2: Frost", "KR1: Sell ten boats"."""
+"""Types that a numbered label can state: "Risk 2: Frost", "KR1: Sell ten boats"."""
 _LONGEST_FIELD = 200
-"""Most characters of the value of a paragraph "label: value"; a longer one is prose."""
+"""Maximum length of the value in a paragraph "label: value"; a longer one is prose."""
 _IDENTIFIER = re.compile(r"[A-Z]{1,5}[-#. ]?\d{1,4}|#?\d{1,3}")
 """A label that only numbers an entry: "D1: sell the boat"."""
 _MOST_VALUE_WORDS = 3
 
 
 def read_field(context: ProseContext, field: Field) -> None:
-    """Reads a key of the front matter as a label. A list of what is neither named nor related is one text."""
+    """Reads a key of the front matter as a label. A list under a label without a known meaning is read as one text."""
     reading, values = context.reading, field.values
     label = reading.quote(field.key)
     relation = reading.vocabulary.relation_of(label)
@@ -59,7 +59,7 @@ def read_labelled(
     under: Announced | None,
     place: Position,
 ) -> FoundNode | None:
-    """Reads a labelled entry, and adds the day and the properties in its label to the node that it makes."""
+    """Reads a labelled entry, and adds the day and the properties in its label to the node that it gives."""
     made = _read_label(context, labelled, part, above, under, place)
     context.set_day(made, labelled.day)
     if made is not None and made.type != "Passage":
@@ -71,7 +71,7 @@ def read_labelled(
 def _read_label(
     context: ProseContext, labelled: Labelled, part: Part, above: FoundNode, under: Announced | None, place: Position
 ) -> FoundNode | None:
-    """Returns the node that a label and the text behind it make, or None."""
+    """Returns the node that a label and the text after it give, or None."""
     reading, vocabulary = context.reading, context.reading.vocabulary
     empty = labelled.rest.start >= labelled.rest.end
     is_off = under is not None and vocabulary.is_rejected(labelled.label)
@@ -178,9 +178,9 @@ def _is_undecided(context: ProseContext, labelled: Labelled) -> bool:
 
 
 def _is_attribute(reading: Reading, labelled: Labelled, *, is_nested: bool) -> bool:
-    """Decides whether a bold label and its value describe the node above, and define no term: "**Severity:** minor".
+    """Decides whether a bold label and its value describe the node above, rather than define a term.
 
-    A value with an amount of money defines one.
+    "**Severity:** minor" describes it. A label with an amount of money as its value defines a term.
     """
     text = reading.text
     words = len(reading.quote(labelled.rest).split())
@@ -189,7 +189,7 @@ def _is_attribute(reading: Reading, labelled: Labelled, *, is_nested: bool) -> b
 
 
 def _read_holder(context: ProseContext, labelled: Labelled, part: Part, above: FoundNode) -> FoundNode | None:
-    """Reads an entry about people whose label names a post or a part: "CTO: Ada Lovelace"."""
+    """Reads an entry about people whose label names a post or a department: "CTO: Ada Lovelace"."""
     reading = context.reading
     people = relate(reading, above, reading.vocabulary.relations["attendee"], labelled.label, labelled.rest)
     if len(people) != 1 or is_ended(reading, reading.vocabulary.relations["owner"], labelled.rest):

@@ -16,19 +16,19 @@ _LABEL = re.compile(
     rf"(?!\.\. )(?P<mark>\*\*|__|`)?(?P<label>(?:[^\s:*_`|<>(\[]|{_BRACKET})(?:[^:*_`|<>(\[\n]|{_BRACKET}){{0,48}}?)"
     rf"(?P=mark)?(?P<behind>\s*{_BRACKET})?\s*(?::(?P=mark)?(?:\s+|$)|::(?P=mark)?[ \t]+(?=\S))"
 )
-"""A label ends at the first colon that stands in no bracket. Dataview writes two: "Cost:: 40 EUR"."""
+"""A label ends at the first colon outside brackets. Dataview writes two colons: "Cost:: 40 EUR"."""
 _BRACKETED = re.compile(r"\[(?=[^\[\]\n]{1,50}::\s)[^\[\]\n]+\]|\((?=[^()\n]{1,50}::\s)[^()\n]+\)")
-"""A field of Dataview in brackets, where nothing else stands in its line: "[mood:: good]"."""
+"""A bracketed Dataview field that fills its line: "[mood:: good]"."""
 _LONG_LABEL = re.compile(r"(?:\*\*|__)?(?P<label>[^\s:.!?;*_`|<>][^:.!?;\n]{0,98}):(?:\*\*|__)?\s")
 _ENDS_WITHIN = re.compile(r"[?!](?=\s)|(?:^|(?<=[\s(]))(?P<word>[^\W\d_][^\W\d_-]*)[.](?=\s)")
-"""A possible end of a sentence within the words before a colon: "It rained. Decision: go"."""
+"""A possible sentence end within the words before a colon: "It rained. Decision: go"."""
 _GOES_ON_BEHIND = re.compile(r"\s+[^\W\d_](?<=[a-zß-ÿ])")
 _DAY = rf"{DAY}(?:, {DAY})?"
 _QUALIFIED = re.compile(
     rf"(?P<head>[^(\[]*?)\s*(?:[(\[](?P<inner>[^()\[\]\n]+)[)\]]|(?:^|\b(?:of|on|from)\s+|(?<=\s)|,\s)(?P<day>{_DAY}))",
     re.IGNORECASE,
 )
-"""A label with its qualification: "Risk (impact: high)", "Decided on 2026-03-01", or only a day."""
+"""A label with its qualification, or only a day: "Risk (impact: high)", "Decided on 2026-03-01"."""
 _DATED = re.compile(
     rf"(?P<mark>\*\*|__)?[(\[]?(?P<day>{_DAY})[)\]]?(?P=mark)?(?:\s+[–—-]{{1,2}}|(?<=[)\]])(?:\s*:)?)\s+(?=\S)"
 )
@@ -42,32 +42,32 @@ _TERM = re.compile(
     r"|changed|not|no|now|still|also|only)\b)|means|refers to|stands for)\s+"
 )
 _WITHIN_LINE = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[,;·]\s)\s*(?P<last>[^,;·]+)$")
-"""The words before a colon behind a dash or a comma: "Book the hall - owner: Ada"."""
+"""The words between a dash or comma and a colon: "Book the hall - owner: Ada"."""
 MOST_LABEL_WORDS = 5
 _LONGEST_SHORT = 3
-"""Most letters of a word with a capital that may be short for another one at the beginning of a label: "Ltd."."""
+"""Maximum length of a capitalised word that may be an abbreviation at the beginning of a label: "Ltd."."""
 _ABBREVIATED = frozenset(word.lower() for word in phrases("abbreviations"))
 _VERBS = frozenset({"is", "are", "was", "were", "be"})
-"""Last words that make a text before a colon no label: "The site is: ..."."""
+"""Last words before a colon that show that a text is not a label: "The site is: ..."."""
 
 
 @dataclass
 class Labelled:
-    """A label and the text behind it."""
+    """A label and the text after it."""
 
     label: str
     label_part: Part
     rest: Part
     is_term: bool
     head: str
-    """The label without the day or the bracket behind it; empty if it is only a day."""
+    """The label without a day or bracket that follows its name; empty if the label is only a day."""
     day: Part | None = None
     pairs: tuple[tuple[str, str], ...] = ()
     """Names and values in a bracket: "impact: high"."""
     is_one: bool = False
     """True if the rest is an element of a list."""
     is_dashed: bool = False
-    """True if a dash or a verb stands between a term and its definition, and no colon."""
+    """True if a dash or a verb, rather than a colon, separates a term from its definition."""
 
 
 def label_of(reading: Reading, part: Part) -> Labelled | None:
@@ -86,7 +86,7 @@ def label_of(reading: Reading, part: Part) -> Labelled | None:
         mark = match["mark"]
         is_term = mark is not None and mark in text[match.end("label") : match.end()]
         if mark == "`" and not is_term:
-            continue  # a text in code, which shows how something is written
+            continue  # a label in code shows how something is written
         if _holds_sentence(match["label"]):
             continue
         if rest.start < rest.end and _is_within_line(reading.vocabulary, match["label"]):
@@ -106,15 +106,15 @@ def label_of(reading: Reading, part: Part) -> Labelled | None:
 
 
 def _is_within_sentence(reading: Reading, rest: Part, mark: str) -> bool:
-    """Decides whether a sentence goes on behind the mark that ends in a value: "**Doctor: Mr. Vogt** says"."""
+    """Decides whether a sentence continues after a mark that ends within the value: "**Doctor: Mr. Vogt** says"."""
     end = reading.text.find(mark, rest.start, rest.end)
     return end >= 0 and _GOES_ON_BEHIND.match(reading.text, end + len(mark), rest.end) is not None
 
 
 def _qualified(reading: Reading, part: Part, rest: Part, *, is_term: bool) -> Labelled | None:
-    """Reads a label with the day or the bracket that may stand behind its name.
+    """Reads a label with the day or the bracket that may follow its name.
 
-    A bracket with a colon that says nothing of the form "impact: high" makes it no label.
+    A text whose bracket has a colon but no content of the form "impact: high" is not a label.
     """
     whole = reading.text[part.start : part.end]
     match = _QUALIFIED.fullmatch(whole)
@@ -137,7 +137,7 @@ def _qualified(reading: Reading, part: Part, rest: Part, *, is_term: bool) -> La
 
 
 def without_day(reading: Reading, part: Part) -> tuple[Part | None, Part]:
-    """Returns the day before an entry, if one stands there, and the rest: "2026-03-01: sell the boat"."""
+    """Returns the day at the beginning of an entry, if there is one, and the rest: "2026-03-01: sell the boat"."""
     labelled = label_of(reading, part)
     if labelled is not None and not labelled.head and labelled.rest.start < labelled.rest.end:
         return labelled.day, labelled.rest
@@ -146,7 +146,7 @@ def without_day(reading: Reading, part: Part) -> tuple[Part | None, Part]:
 
 
 def begins_label(reading: Reading, line: Part) -> bool:
-    """Decides whether a line begins with a label that is too long to be read: it ends the value above it."""
+    """Decides whether a line begins with a label too long to be read, which still ends the value above it."""
     match = _LONG_LABEL.match(reading.text, line.start, line.end)
     return match is not None and reading.vocabulary.begins_label(match["label"])
 
@@ -157,9 +157,9 @@ def is_known(vocabulary: Vocabulary, label: str) -> bool:
 
 
 def _is_within_line(vocabulary: Vocabulary, label: str) -> bool:
-    """Decides whether the words before a colon end with a label of what stands before it: "Book the hall, owner".
+    """Decides whether the words before a colon end with a label that describes the words before it.
 
-    "Owner, reviewer" is one label of two words.
+    "Book the hall, owner" does. "Owner, reviewer" is one label of two words.
     """
     match = _WITHIN_LINE.search(label)
     if match is None or not _is_detail(vocabulary, match["last"]):
@@ -169,13 +169,13 @@ def _is_within_line(vocabulary: Vocabulary, label: str) -> bool:
 
 
 def gives_detail(vocabulary: Vocabulary, text: str) -> bool:
-    """Decides whether a text begins like a label whose words end with a label of what stands before it."""
+    """Decides whether a text begins like a label that ends with another label for the words before it."""
     match = _LABEL.match(text)
     return match is not None and _is_within_line(vocabulary, match["label"])
 
 
 def _is_detail(vocabulary: Vocabulary, label: str) -> bool:
-    """Decides whether a label gives a thing its owner, its day or its state."""
+    """Decides whether a label gives a thing's owner, day or state."""
     word = singular(label)
     relation = vocabulary.relation_of(label)
     is_party = relation is not None and relation.type != "MENTIONS" and relation.to in ("Person", "Organization")
@@ -183,13 +183,13 @@ def _is_detail(vocabulary: Vocabulary, label: str) -> bool:
 
 
 def has_sentence_before_colon(text: str) -> bool:
-    """Decides whether a text begins like a label, whose words hold the end of a sentence."""
+    """Decides whether a text begins like a label that contains the end of a sentence."""
     label = _LABEL.match(text)
     return label is not None and _holds_sentence(label["label"])
 
 
 def _holds_sentence(label: str) -> bool:
-    """Decides whether the words before a colon hold the end of a sentence, and so are no label."""
+    """Decides whether the words before a colon contain the end of a sentence and so are not a label."""
     for match in _ENDS_WITHIN.finditer(label):
         word = match["word"]
         if word is None:

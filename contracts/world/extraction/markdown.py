@@ -1,4 +1,4 @@
-"""Splits Markdown and plain text into a flat sequence of blocks whose parts know their offsets."""
+"""Splits Markdown and plain text into a flat sequence of blocks with offsets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"\[\]{}-][^:\r\n]{0,80}?)\s*:(?:\s+(?P<value>.*)|$)")
 _BLOCK_MARKS = frozenset({None, "", "|", "|-", "|+", ">", ">-", ">+"})
-"""Signs behind a key whose value is below it."""
+"""Signs after a key whose value is below it."""
 _FLOW_ITEM = re.compile(r"[^\s,](?:[^,]*[^\s,])?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _DEEPEST = 20
@@ -28,7 +28,7 @@ _SENTENCE_ENDS = (".", ":", ";", ",", "\\")
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; `level` 1 to 6, and from 2 on in an outline, whose title is a field."""
+    """A heading of `level` 1 to 6. In an outline levels begin at 2, because its title is a field."""
 
     level: int
     part: Part
@@ -53,7 +53,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of the header and of each row. Rows have as many cells as the header."""
+    """The cells of the header and of each row. Rows have as many cells as the header."""
 
     header: tuple[Part, ...]
     rows: tuple[tuple[Part, ...], ...]
@@ -98,14 +98,14 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _is_before_rule(text: str, heading: Token, parts: Sequence[Part]) -> bool:
-    """Decides whether a heading is a paragraph before a rule, "---", which would need an empty line between them."""
+    """Decides whether a heading is meant as a paragraph before a rule, "---", without the empty line between them."""
     last = text[parts[-1].start : parts[-1].end]
     is_sentence = len(parts) > 1 or len(last) > _LONGEST_UNDERLINED or last.endswith(_SENTENCE_ENDS)
     return heading.markup in ("-", "=") and is_sentence
 
 
 def _without_front_matter(text: str) -> tuple[str, Part | None]:
-    """Returns the text with its byte order mark and front matter blanked, which keeps the offsets, and the part of the
+    """Returns the text with its byte order mark and front matter blanked, which preserves offsets, and the part of the
     front matter."""
     start = 1 if text.startswith("\ufeff") else 0
     front_matter = _FRONT_MATTER.match(text, start)
@@ -116,7 +116,7 @@ def _without_front_matter(text: str) -> tuple[str, Part | None]:
 
 
 def _fields(text: str, front: Part) -> Iterator[Field | Entry]:
-    """Yields each key of front matter with what stands behind it or indented below it, and lines without a key."""
+    """Yields each key of front matter with its value on the same line or indented below it, and lines without a key."""
     key: Part | None = None
     values: list[Part] = []
     end = front.start
@@ -155,7 +155,7 @@ def _field(text: str, key: Part, end: int, values: Sequence[Part]) -> Field:
 
 
 def _entries(text: str, depth: int, lines: tuple[Part, ...]) -> Iterator[Entry]:
-    """Yields a paragraph of an outline, with the days in its first line as labelled lines of their own."""
+    """Yields a paragraph of an outline, with the days in its first line as separate labelled lines."""
     planned = planned_in(text, lines[0])
     if planned:
         yield Entry(depth, tuple(planned))
@@ -164,11 +164,11 @@ def _entries(text: str, depth: int, lines: tuple[Part, ...]) -> Iterator[Entry]:
 
 
 def _parser(*, has_code: bool) -> MarkdownIt:
-    """Returns a parser of blocks. In an outline indented lines are no code."""
+    """Returns a parser of blocks. In an outline indented lines are not code."""
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST}).enable("table")
     if not has_code:
         parser.disable("code")
-    # Inline markup is read from the text itself, which has the offsets.
+    # inline markup is read from the text itself, which has the offsets
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 

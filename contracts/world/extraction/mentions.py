@@ -13,7 +13,7 @@ from contracts.world.extraction.people import addressed_in, called, firms_in, na
 from contracts.world.extraction.sources import EVERYWHERE
 
 MOST_DATES = 1_000
-"""Most dates, and most amounts, of one node: the first that its text names."""
+"""Maximum number of dates, and of amounts, per node: the first ones in its text."""
 
 
 def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0) -> None:
@@ -57,14 +57,14 @@ def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0)
 
 
 def mention(reading: Reading, rule: str, node: FoundNode, name: Part, label: str | None = None) -> None:
-    """Adds an edge from a node to the person of a full name. `label` is what the person is to it."""
+    """Adds an edge from a node to the person with a full name. `label` is the person's role towards the node."""
     _add_mention(reading, rule, node, "Person", plain(reading.quote(name)), name, label)
 
 
 def _add_mention(
     reading: Reading, rule: str, node: FoundNode, node_type: str, name: str, part: Part, label: str | None = None
 ) -> FoundNode:
-    """Adds an edge from a node to the person or firm that a part of its text names, and returns that one."""
+    """Adds an edge from a node to the person or firm that a part of its text names, and returns that node."""
     span = reading.span(part)
     mentioned = reading.findings.refer(rule, reading.document, node_type, name, [span])
     reading.findings.tie(rule, node, mentioned, "MENTIONS", span, label)
@@ -72,7 +72,7 @@ def _add_mention(
 
 
 def person_of_handle(reading: Reading, part: Part) -> FoundNode:
-    """Returns the person of a handle: one of this document if it gives the name, or else one of all documents."""
+    """Returns the person of a handle: one of this document if it gives the name, otherwise one for all documents."""
     text = reading.quote(part)
     name = reading.handles.get(text[1:].lower())
     if name is not None:
@@ -86,7 +86,8 @@ def person_of_handle(reading: Reading, part: Part) -> FoundNode:
 
 
 def linked_note(reading: Reading, wikilink: re.Match[str]) -> FoundNode | None:
-    """Returns the concept that a link to another note names, or None: the note of a day, or a person, is no concept."""
+    """Returns the concept that a link to another note names. Returns None for the note of a day or a person, which is
+    not a concept."""
     title = wikilink[1].rpartition("/")[2].strip()
     if (
         reading.vocabulary.names_nothing(title)
@@ -101,7 +102,7 @@ def linked_note(reading: Reading, wikilink: re.Match[str]) -> FoundNode | None:
 
 
 def add_link(reading: Reading, part: Part, within: FoundNode) -> FoundNode | None:
-    """Adds the resource of a part that consists of exactly one link, and returns it, or None for any other part."""
+    """Adds the resource of a part that consists of exactly one link, and returns it. Returns None for other parts."""
     if not is_link(reading.text, part):
         return None
     scan(reading, within, part)

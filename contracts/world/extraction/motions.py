@@ -1,4 +1,4 @@
-"""Decides whether an entry only tells of a motion that failed, that was voted down, or that somebody opposed. Pure."""
+"""Decides whether an entry only reports a motion that failed, that was voted down, or that somebody opposed. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from contracts.world.extraction.vocabulary import load_vocabulary
 _PROPOSAL = re.compile(rf"\b(?:{any_of('proposal')})\b|動議|提案", re.IGNORECASE)
 _NOT_CARRIED = re.compile(rf"\b(?:{any_of('not_carried')})\b|否決", re.IGNORECASE)
 _DECIDED_AGAINST = re.compile(rf"[^:;]*\b(?:{any_of('remains')})\s(?:{any_of('not_carried')})\b", re.IGNORECASE)
-"""Matches a sentence of what was decided against: "The motion of Bo was rejected"."""
+"""Matches a sentence that reports a decision against something: "The motion of Bo was rejected"."""
 _CARRIED = re.compile(rf"\b(?:{any_of('carried')})\b|可決", re.IGNORECASE)
 _SUBJECT = rf"(?P<who>{CAPITAL}[\w.’'-]*(?:\s(?:and|und|et|y|e|en|{CAPITAL}[\w.’'-]*)){{0,5}})"
 _OPPOSED = re.compile(rf"{_SUBJECT}\s(?:also\s)?(?i:{any_of('opposes')})\b|[^。]{{1,20}}(?:反対した|棄権した)")
-"""Matches an entry about what one of several did: "Zara disagreed", "Ian moved that we buy a tent"."""
+"""Matches an entry about what one member did: "Zara disagreed", "Ian moved that we buy a tent"."""
 _VOTES = r"(?:votes?\s|stimmen?\s|voix\s|votos?\s|voti\s|stemmen\s)?"
 _FOR, _AGAINST = (
     re.compile(
@@ -26,7 +26,7 @@ _FOR, _AGAINST = (
 
 
 def is_not_carried(text: str) -> bool:
-    """Decides whether an entry of a list of decisions tells of a motion that was not carried, or of one opinion.
+    """Decides whether an entry in a list of decisions reports a motion that was not carried, or one member's opinion.
 
     "Zara disagreed" and "Motion to buy a tent failed" do. "The board opposed the merger" and "The motion was rejected"
     may be decisions.
@@ -44,7 +44,7 @@ def is_not_carried(text: str) -> bool:
 
 
 def _is_one_of_many(name: str) -> bool:
-    """Decides whether a name may be one of a person, who decides nothing for all."""
+    """Decides whether a name may be that of one person, who decides nothing for the others."""
     vocabulary = load_vocabulary()
     first = name.split()[0].lower()
     return first not in vocabulary.openers and first not in vocabulary.determiners and not vocabulary.is_part(name)

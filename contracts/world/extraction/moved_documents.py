@@ -1,9 +1,9 @@
-"""Recognises documents of a graph under other names, by what they said: what their owner corrected or erased of a note
-stays so when its file is renamed. Pure.
+"""Recognises documents of a graph under other file names by their content, so that an owner's corrections and erasures
+of a note survive the renaming of its file. Pure.
 
-Example: `plan.md` is gone, and most passages that the graph has of it stand in the new file `trip.md`. Then `trip.md`
-is the document `plan.md`, and is called so from then on. So too where another text stands in `plan.md` by now: a diary
-`today.md` that begins anew each day, or two files that swapped their names.
+Example: `plan.md` is gone, and the new file `trip.md` contains most passages that the graph has of it. Then `trip.md`
+is the document `plan.md`, and keeps that id. The same applies if `plan.md` now contains another text: a diary
+`today.md` that starts over each day, or two files that swapped their names.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from contracts.world.extraction.sources import documents_of
 from contracts.world.records import Node, is_live
 
 LEAST_IN_COMMON = 0.5
-"""The part of what a document said that a text has to hold at least to be taken for it."""
+"""The smallest share of a document's content that a text must contain to count as that document."""
 
 
 class BuiltDocument(NamedTuple):
-    """A document as a graph holds it: `said` are its title and its passages. `url` is None if its id is its path."""
+    """A document in a graph: `said` are its title and its passages. `url` is None if its id is its path."""
 
     url: str | None
     said: frozenset[str]
@@ -45,9 +45,9 @@ def built_documents(nodes: Iterable[Node]) -> dict[str, BuiltDocument]:
 def document_like(
     text: str, documents: Mapping[str, BuiltDocument], left: Mapping[str, float] = MappingProxyType({})
 ) -> str | None:
-    """Returns the id of the document of which a text holds the largest part, or None if that is less than half.
+    """Returns the id of the document of which a text contains the largest share, or None if that is less than half.
 
-    Of those in `left`, that part is still at their paths: the text has to hold more.
+    `left` gives the share of documents that is still at their paths: the text must contain more than that.
     """
     words = _words(text)
     in_common = {name: _part_in(words, document) for name, document in documents.items()}
@@ -56,7 +56,7 @@ def document_like(
 
 
 def part_in(text: str, document: BuiltDocument) -> float:
-    """Returns the part of what a document said that a text holds."""
+    """Returns the share of a document's content that a text contains."""
     return _part_in(_words(text), document)
 
 

@@ -1,6 +1,6 @@
 """Extracts nodes and relations from the objects, lists and fields of a JSON text.
 
-JSON parsers return no offsets. So a YAML parser composes the same text a second time, and its marks give the spans.
+JSON parsers return no offsets, so a YAML parser composes the same text a second time, and its marks give the spans.
 """
 
 from __future__ import annotations
@@ -107,11 +107,11 @@ class _Objects:
         return reading.add_labelled("key", node_type, label, sentence, within, self._unescaped(part, value))
 
     def _unescaped(self, part: Part, value: str) -> str | None:
-        """Returns the value of a string that is written with escapes, or None."""
+        """Returns the value of a string if it is written with escapes, otherwise None."""
         return value if "\\" in self._reading.quote(part) else None
 
     def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, named_type: str | None) -> bool:
-        """Makes a node of an object that has a name, and reads its fields. Returns False if it has no name."""
+        """Adds a node for an object that has a name, and reads its fields. Returns False if it has no name."""
         reading, vocabulary = self._reading, self._reading.vocabulary
         name = _own_name(reading, value)
         if name is None:

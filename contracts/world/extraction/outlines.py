@@ -1,7 +1,7 @@
-"""Turns the outlines of Org mode into Markdown. Offsets stay those of the text.
+"""Converts outlines of Org mode to Markdown without changing offsets.
 
 A heading has as many stars as its level, and may begin with a state: "** TODO Call Bo". Lines such as "#+TITLE: Trip"
-are what front matter is elsewhere. Drawers and blocks of code are left out.
+correspond to front matter. Drawers and code blocks are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATE = re.compile(r"(?P<state>TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+(?:\[#[A-Z
 """The state of a task before its words."""
 
 COMMENT = re.compile(r"(?:(?:TODO|NEXT|WAITING|DONE|CANCELLED)[ \t]+)?COMMENT\b")
-"""The beginning of a heading that is no part of the text, nor is what stands below it."""
+"""The beginning of a heading that is excluded from the text, with everything below it."""
 
 
 _QUOTES = re.compile(r"^[ \t]*#\+(?P<side>BEGIN|END)_QUOTE\b", re.MULTILINE | re.IGNORECASE)
@@ -35,14 +35,14 @@ _PLANNING = re.compile(rf"(?:{_PLANNED.pattern}[ \t]*)+")
 
 
 def planned_in(text: str, line: Part) -> list[Part]:
-    """Returns each statement of a line of days: "CLOSED: [2026-02-01 Sun] DEADLINE: <2026-02-03 Tue>"."""
+    """Returns each statement in a planning line: "CLOSED: [2026-02-01 Sun] DEADLINE: <2026-02-03 Tue>"."""
     if _PLANNING.fullmatch(text, *line) is None:
         return []
     return [Part(*match.span()) for match in _PLANNED.finditer(text, *line)]
 
 
 def quotes_in(text: str) -> list[Part]:
-    """Returns what an outline quotes."""
+    """Returns the quotations in an outline."""
     begins: int | None = None
     quotes: list[Part] = []
     for match in _QUOTES.finditer(text):
@@ -55,12 +55,12 @@ def quotes_in(text: str) -> list[Part]:
 
 
 def is_outline(text: str) -> bool:
-    """Decides whether a text is an outline of Org mode: it has the lines that no other form has."""
+    """Decides whether a text is an outline of Org mode, which has lines that no other form has."""
     return _SURE.search(text) is not None
 
 
 def fields_of(text: str) -> Iterator[tuple[Part, Part, Part]]:
-    """Yields the lines that say something of the whole text: the line, its key and its value."""
+    """Yields the lines that describe the whole text: the line, its key and its value."""
     for line in re.finditer(r"^#\+[^\r\n]*", text, re.MULTILINE):
         match = _HEAD.match(text, line.start(), line.end())
         if match is not None and match["value"]:
@@ -69,7 +69,7 @@ def fields_of(text: str) -> Iterator[tuple[Part, Part, Part]]:
 
 
 def as_markdown(text: str) -> str:
-    """Returns the text with the marks of Markdown in place of those of Org mode; every character keeps its offset."""
+    """Returns the text with Markdown's marks in place of Org mode's; every character keeps its offset."""
     lines = []
     is_hidden = False
     for line in text.splitlines(keepends=True):

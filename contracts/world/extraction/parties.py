@@ -18,7 +18,7 @@ from contracts.world.extraction.vocabulary import Relation, Vocabulary, singular
 BETWEEN_NAMES = re.compile(
     rf"\s*(?:[;、]|,(?:\s|(?={CAPITAL}))(?!\s?(?i:inc|ltd|llc|llp|plc|gmbh|corp)\b)|\b(?:and|und)\b)\s*(?:\band\s+)?"
 )
-"""A separator of names. Many names of firms and products contain "&" or "/"."""
+"""A separator of names. "&" and "/" are not separators, because many names of firms and products contain them."""
 _SEMICOLON = re.compile(r"\s*;\s*")
 _HAN_NAME = re.compile("[\u4e00-\u9fff々]{2,4}")
 _BEHIND_NAME = re.compile(r"(?P<name>[^()@（）]+?)\s*(?:[(（](?P<said>[^()@（）]{1,60})[)）]\s*)+")
@@ -31,12 +31,12 @@ _GROUP = "(?:team|group|department|crew|squad|foundation|committee|council)"
 _FIRM = re.compile(rf"{_FIRM_WORD}(?:(?: &)? {_FIRM_WORD}){{0,3}}(?:,? {_LEGAL})?(?: {_GROUP})?")
 _TEAM = re.compile(rf"\b(?:{_GROUP}|{_LEGAL})$", re.IGNORECASE)
 _NAMED_OWNERS = re.compile(rf"\b(?P<label>(?i:{OWNER_WORDS}))\s*(?::{{1,2}}|：)\s*(?P<names>{OWNERS})", re.MULTILINE)
-"""Owners within a sentence about the thing owned: "(owner: Ada)"."""
+"""Owners named within a sentence about the thing that they own: "(owner: Ada)"."""
 _BETWEEN_OWNERS = re.compile(r"\s?[+/&]\s?|\s(?:and|und|et|y|e|en)\s")
 
 
 class NamedOwners(NamedTuple):
-    """The names of owners behind the word for what they are, and all of it with that word."""
+    """The names of owners, the label before them, and the part with both."""
 
     label: str
     whole: Part
@@ -44,7 +44,7 @@ class NamedOwners(NamedTuple):
 
 
 def names_people(reading: Reading, part: Part) -> bool:
-    """Decides whether a part is nothing but full names of people."""
+    """Decides whether a part consists of full names of people only."""
     names = [plain(reading.quote(piece)) for piece in elements_of(reading.text, part, BETWEEN_NAMES)]
     return bool(names) and all(
         " " in name and NAME.fullmatch(name) and party_type(reading.vocabulary, name, "Person") == "Person"
@@ -53,7 +53,7 @@ def names_people(reading: Reading, part: Part) -> bool:
 
 
 def party_type(vocabulary: Vocabulary, name: str, expected: str) -> str | None:
-    """Returns the type of a named party: Organization if that is sure, or None if the name is one of a post."""
+    """Returns the type of a named party: Organization if that is certain, or None if the name is that of a post."""
     if vocabulary.is_post(name):
         return None
     last = singular(name.rpartition(" ")[2])
@@ -72,7 +72,7 @@ def named_owners(text: str, part: Part) -> Iterator[NamedOwners]:
 
 
 def names_in(reading: Reading, part: Part, relation: Relation, label: str, *, is_one: bool) -> list[tuple[Part, str]]:
-    """Returns the names of an enumeration. It has none if it may be two names or one with the surname first.
+    """Returns the names of an enumeration: none if it may be either two names or one with the surname first.
 
     "Owner: Müller, Hans" is one name if the text names Hans Müller, and two if the label is "Owners".
     """
@@ -94,7 +94,7 @@ def _given_first(reading: Reading, part: Part) -> str | None:
 
 
 def party_of(reading: Reading, part: Part, name: str, expected: str) -> FoundNode | None:
-    """Returns the person or organisation of a name, or None if it is not surely a name of one."""
+    """Returns the person or organisation that a name denotes, or None if that is uncertain."""
     if MENTION.fullmatch(reading.quote(part)):
         return person_of_handle(reading, part)
     role = None

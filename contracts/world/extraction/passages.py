@@ -1,4 +1,4 @@
-"""Keeps prose as passages with their spans, and collects what their sentences state in set forms."""
+"""Stores prose as passages with their spans, and collects statements that their sentences make in known forms."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from contracts.world.proposal import LONGEST_TITLE
 from contracts.world.text import is_blank
 
 MOST_DEPENDENCIES = 200
-"""Most sentences "X depends on Y" of one document: the first ones."""
+"""Maximum number of sentences "X depends on Y" per document: the first ones."""
 MOST_COMMITMENTS = 200
-"""Most sentences that give somebody a task with a last day, of one document: the first ones."""
+"""Maximum number of sentences per document that give somebody a task with a due date: the first ones."""
 _QUOTATION = re.compile(
     r"(?<![\w\"])\"(?=\S)[^\"]{1,1000}(?<=\S)\"(?!\w)|“[^“”]{1,1000}”|„[^“”„]{1,1000}[“”]|«[^«»]{1,1000}»|»[^«»]{1,1000}«"
 )
@@ -37,10 +37,10 @@ def keep(
     stated_from: int | None = None,
     has_decisions: bool = True,
 ) -> FoundNode | None:
-    """Keeps prose as passages: of its paragraph, or of some sentences of a long one. Returns the first.
+    """Stores a paragraph as a passage, or a long one as several, each of some sentences. Returns the first.
 
-    `spelt` is the meaning of the part if it is written with escapes. Sentences state something from the offset
-    `stated_from` on, if it is given, and no decision without `has_decisions`.
+    `spelt` is the unescaped text of a part that is written with escapes. Only sentences from the offset `stated_from`
+    on, if it is given, state something, and they state no decisions unless `has_decisions` is True.
     """
     first = None
     part = reading.with_struck(part)

@@ -1,9 +1,9 @@
-"""Finds names of people in prose where the words around them leave no doubt, and the names of their handles. Pure.
+"""Finds names of people in prose where the words around them leave no doubt, and the names behind handles. Pure.
 
-A name is one of a person after a title ("Dr. Eva Sand"), beside a role ("Wei Zhang, our CFO", "CFO Wei Zhang", "her
-brother Tom"), before an address ("Wei Zhang <wei@a.example>"), where an address spells it ("wei.zhang@a.example"),
-before a verb that only people do ("Ada Lovelace said"), or by the surname of somebody so found. Two capitalised words
-alone may be a town or a product.
+A name is a person's after a title ("Dr. Eva Sand"), next to a role ("Wei Zhang, our CFO", "CFO Wei Zhang", "her brother
+Tom"), before an address ("Wei Zhang <wei@a.example>"), if an address spells it ("wei.zhang@a.example"), before a verb
+whose subject is always a person ("Ada Lovelace said"), or if it has the surname of somebody found in these ways. Two
+capitalised words without such a sign may be a town or a product.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.vocabulary import load_vocabulary
 
 MOST_PEOPLE = 100
-"""Most people whom the prose of one document introduces."""
+"""Maximum number of people that the prose of one document introduces."""
 
 CAPITAL = "[A-ZÀ-ÖØ-ÞĀ-ſΑ-ΩЀ-Я]"
-"""A letter that a name begins with."""
+"""A capital letter, with which a name begins."""
 _NAME_WORD = rf"(?:{CAPITAL}[\w.’'-]*|van|von|de|der|den|da|di|la|le|bin|ibn)"
 NAME = re.compile(rf"{_NAME_WORD}(?: {_NAME_WORD}){{0,3}}")
 """A name as a value gives it: up to four words that begin with a capital, or particles such as "van"."""
 OWNER_WORDS = f"(?:{any_of('owner', space=' ')})"
-"""Words before the colon behind which an owner stands."""
+"""Words before a colon that is followed by an owner."""
 OWNERS = (
     rf"(?:@[A-Za-z0-9][\w-]{{0,38}}|{NAME.pattern}(?:\s?(?:[+/&]|\b(?:and|und|et|y|e|en)\b)\s?{NAME.pattern}){{0,3}}"
     r"|[\u4e00-\u9fff々]{2,4})(?=\s*(?:[,;|·、)\]]|[–—]|\s-|$))"
 )
-"""The names of owners, where nothing else is said of them."""
+"""The names of owners without further remarks."""
 _WORD = rf"{CAPITAL}[\w’'-]{{1,30}}"
 _INITIALS = rf"(?:{CAPITAL}\.? ?){{0,2}}"
 PARTICLE = "(?:van|von|de|der|den|da|di|la|le)"
-"""A word within a name that begins with a small letter."""
+"""A word within a name that begins with a lower-case letter."""
 _PARTICLE = f"(?:{PARTICLE}|bin|ibn|al)"
 _PARTICLES = f"(?:{_PARTICLE} ){{0,2}}"
 _FULL = rf"{_WORD}(?: {_PARTICLES}{_WORD}){{1,3}}"
 _CAPITALS = re.compile(rf"(?<![\w@]){_WORD}(?: (?:{_PARTICLE} )?{_WORD}){{0,3}}")
 _INITIALLED = re.compile(rf"(?:{CAPITAL}\.? ){{1,2}}{_WORD}")
-"""A name that the surname alone calls, too: "Mr D. Berry", "Mr Berry". A full name may be one of a family."""
+"""A name that the bare surname replaces: "Mr D. Berry", "Mr Berry". With a full first name, relatives may share the
+surname."""
 _SURNAME_FIRST = re.compile(rf"(?P<surname>{_PARTICLES}{_WORD}), (?P<given>{_WORD}(?: {_WORD})?)")
 _SURNAMES_FIRST = re.compile(
     rf"(?P<surname>{_PARTICLES}{_WORD}(?: {_WORD})?), (?P<given>{_WORD}(?: (?:{_WORD}|{CAPITAL}\.))?)"
@@ -57,7 +58,7 @@ _FIRM = re.compile(
 _HEADS = (
     "(?:CEO|CFO|CTO|COO|CIO|CISO|CMO|CPO|CRO|CHRO|President|Chancellor|Minister|Mayor|Senator|Governor|Headteacher)"
 )
-"""Posts before a name: "CTO Ada Lovelace". Other posts begin names of things, too: "Editor Visual Studio"."""
+"""Posts before a name: "CTO Ada Lovelace". Other posts also begin names of things: "Editor Visual Studio"."""
 _HANDLE = r"@(?P<handle>[A-Za-z0-9][A-Za-z0-9_-]{0,38})"
 _PAIRS = tuple(
     re.compile(pattern)
@@ -72,7 +73,7 @@ _TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|c
 
 
 def handles_in(text: str) -> dict[str, str]:
-    """Returns the names that a text gives to handles, such as "Wei Zhang (@wei)". A handle with two names has none."""
+    """Returns the names that a text gives to handles, such as "Wei Zhang (@wei)", except to a handle with two names."""
     names: dict[str, set[str]] = {}
     for pattern in _PAIRS if "@" in text else ():
         for match in pattern.finditer(text):
@@ -81,7 +82,7 @@ def handles_in(text: str) -> dict[str, str]:
 
 
 def people_in(text: str) -> list[str]:
-    """Returns the names of people whom a text introduces, in the order of its patterns and places."""
+    """Returns the names of people whom a text introduces, ordered by pattern and position."""
     names: dict[str, None] = {}
     for pattern in _patterns():
         for match in pattern.finditer(text):
@@ -115,7 +116,7 @@ def _names_no_person(name: str) -> bool:
 
 
 def addressed_in(text: str, part: Part) -> Iterator[tuple[Part, str]]:
-    """Yields each person's name that stands before an address, with the address: "Wei Zhang <wei@a.example>"."""
+    """Yields each person's name that is followed by an address, with the address: "Wei Zhang <wei@a.example>"."""
     for match in _MAILED.finditer(text, *part):
         name = _without_openers(match["name"])
         words = name.lower().split()
@@ -125,7 +126,7 @@ def addressed_in(text: str, part: Part) -> Iterator[tuple[Part, str]]:
 
 
 def without_post(name: str) -> tuple[str, str | None]:
-    """Returns a name without the title and the post before it, and the post: "CTO Ada Lovelace" is Ada Lovelace."""
+    """Returns a name without the title and post before it, and the post: "CTO Ada Lovelace" gives "Ada Lovelace"."""
     vocabulary = load_vocabulary()
     words = name.split()
     titled = (number for number, word in enumerate(words[:-1]) if word.rstrip(".").lower() in vocabulary.titles)
@@ -138,7 +139,7 @@ def without_post(name: str) -> tuple[str, str | None]:
 
 
 def written_out(text: str) -> list[str]:
-    """Returns the names that an address in the text spells: "Ada Lovelace" where it has "ada.lovelace@a.example"."""
+    """Returns the names that are also spelt by an address in the text: "Ada Lovelace" by "ada.lovelace@a.example"."""
     spelt: set[tuple[str, str]] = set()
     vocabulary = load_vocabulary()
     for match in _LOCAL_PART.finditer(text):
@@ -171,23 +172,23 @@ def _transcribed(name: str) -> str:
 
 
 def firms_in(text: str) -> Iterator[tuple[str, Part]]:
-    """Yields the names of firms, which their legal form marks: "Acme GmbH"."""
+    """Yields the names of firms, recognised by their legal form: "Acme GmbH"."""
     for match in _FIRM.finditer(text):
         name = _without_openers(match["name"])
         yield name, Part(match.end() - len(name), match.end())
 
 
 def given_first(name: str, *, is_one: bool = False) -> str | None:
-    """Returns a name that is written with the surname first, "Müller, Hans", as it is spoken; None for any other.
+    """Returns a name that is written surname first, "Müller, Hans", with the given name first; None for any other.
 
-    What is one name for sure may have two surnames: "García Ruiz, Ana".
+    If the text is certainly one name (`is_one`), it may have two surnames: "García Ruiz, Ana".
     """
     match = (_SURNAMES_FIRST if is_one else _SURNAME_FIRST).fullmatch(name)
     return None if match is None else f"{match['given']} {match['surname']}"
 
 
 def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
-    """Yields the people whom a text names, each with the position: `names` maps all their names to the full ones."""
+    """Yields the people whom a text names, with positions. `names` maps every form of a name to the full name."""
     for match in _CAPITALS.finditer(text) if names else ():
         words = [Part(word.start() + match.start(), word.end() + match.start()) for word in _SPLIT.finditer(match[0])]
         first = 0
@@ -204,17 +205,18 @@ def named_in(text: str, names: dict[str, str]) -> Iterator[tuple[str, Part]]:
 
 
 def _is_meant(text: str, part: Part, name: str) -> bool:
-    """Decides whether a full name, or one word of it, surely calls that person."""
+    """Decides whether a full name, or one word of it, certainly refers to that person."""
     if _THING_BEHIND.match(text, part.end) is not None:
         return False
     return " " in text[part.start : part.end] or _is_alone(text, part, name)
 
 
 def _is_alone(text: str, part: Part, name: str) -> bool:
-    """Decides whether one word of a name surely calls that person, and is no part of another name and no other word.
+    """Decides whether one word of a name certainly refers to that person, and is not part of another name or an
+    ordinary word.
 
-    Where Jonas Brandt is known, "Anna Brandt", "Brandt Street" and "Brandt & Co" are others. Where Will Baker is,
-    "Will it rain?" calls nobody.
+    If Jonas Brandt is known, "Anna Brandt", "Brandt Street" and "Brandt & Co" are other names. If Will Baker is known,
+    "Will it rain?" refers to nobody.
     """
     vocabulary = load_vocabulary()
     word = _POSSESSIVE.sub("", text[part.start : part.end])
@@ -245,12 +247,12 @@ def _is_alone(text: str, part: Part, name: str) -> bool:
 
 
 def _is_wrapped(text: str, end: int) -> bool:
-    """Decides whether a sentence may go on behind the line that ends at an offset, since the line is long."""
+    """Decides whether the line that ends at an offset is so long that its sentence may continue on the next one."""
     return end >= _SHORTEST_WRAPPED and "\n" not in text[end - _SHORTEST_WRAPPED : end]
 
 
 def called(names: list[str]) -> dict[str, str]:
-    """Returns the names that call each person: the full name, and a first or last name that only one of them has."""
+    """Maps the names for each person to the full name: the full name itself, and any unshared first or last name."""
     full = list(dict.fromkeys(names))
     by_word: dict[str, set[str]] = {}
     for name in full:
@@ -264,9 +266,9 @@ def called(names: list[str]) -> dict[str, str]:
 
 _SPLIT = re.compile(r"[^ ]+")
 _LONGEST_BEFORE = 40
-"""Most characters before a name that are looked at."""
+"""Maximum number of characters before a name that are examined."""
 _SHORTEST_WRAPPED = 50
-"""Fewest characters of a line whose sentence may go on in the next one."""
+"""Minimum length of a line whose sentence may continue on the next one."""
 _WORD_BEFORE = re.compile(rf"(?<![\w’'.-])(?:(?P<initial>{CAPITAL})\.|(?P<word>{CAPITAL}[\w’'-]*))[ \u00a0\n]$")
 _WORD_BEHIND = re.compile(
     rf"[ \u00a0\n](?:{_PARTICLE} ){{1,2}}{CAPITAL}"
@@ -277,7 +279,7 @@ _THING_BEHIND = re.compile(
     r"|(?:GmbH|AG|KG|Inc|Ltd|LLC|Corp|SA|SARL|Foundation|Stiftung|Fondation|Street|Road|Avenue|Lane|Square|Bridge|School"
     r"|Prize|Award|Strasse|Straße|Gasse|Weg|Platz|Schule|Preis|Verlag|Holding))\b"
 )
-"""Words behind a name that make it one of a firm, a street or the like: "Paul Lang GmbH"."""
+"""Words after a name that make it the name of a firm, a street or the like: "Paul Lang GmbH"."""
 _SPOKEN = re.compile(r" (?P<verb>[a-z]+)")
 _TITLE_BEFORE = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms)\.\s$")
 _SENTENCE_BEFORE = re.compile(r"(?:^|[.!?:…。][^\w\s]*\s+|\n)[^\w\n]*$")
@@ -288,7 +290,7 @@ _POSSESSIVE = re.compile(r"[’']s?$")
 
 
 def _without_openers(name: str) -> str:
-    """Returns a name without words that only begin a sentence: "Yesterday Ada Lovelace" names "Ada Lovelace"."""
+    """Returns a name without words that only begin a sentence: "Yesterday Ada Lovelace" gives "Ada Lovelace"."""
     words = name.split()
     while words and words[0].rstrip(".").lower() in load_vocabulary().openers:
         words.pop(0)
@@ -302,7 +304,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     def one_of(words: frozenset[str]) -> str:
         return "(?i:" + "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word))) + ")"
 
-    titled = one_of(vocabulary.honorifics).replace("?i:", "?:", 1)  # "MS Word" is no lady
+    titled = one_of(vocabulary.honorifics).replace("?i:", "?:", 1)  # case-sensitive: "MS Word" is not a lady
     qualified = r"(?:(?:our|the|a|an|its|her|his|their|head|chief|vice|senior|lead|former|new) ){0,3}"
     whose = r"\b(?i:our|the|my|your|his|her|their)\s(?:[a-z]{2,15} ){0,2}"
     return tuple(

@@ -1,4 +1,4 @@
-"""Compiles the words and phrases of `phrases.yaml`, by which sentences of several languages are read."""
+"""Compiles the words and phrases of `phrases.yaml`, which serve to read sentences in several languages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SIGNS = {"'": "['’]", "*": r"\w*"}
 
 
 def phrases(name: str, *languages: str) -> list[str]:
-    """Returns the phrases of a list, of some languages or of all."""
+    """Returns the phrases of a list, in some languages or in all."""
     by_language = _load()[name]
     return [
         phrase for language, words in by_language.items() if not languages or language in languages for phrase in words
@@ -21,7 +21,7 @@ def phrases(name: str, *languages: str) -> list[str]:
 
 
 def any_of(name: str, *languages: str, space: str = r"\s") -> str:
-    """Returns a pattern for the phrases of a list, of some languages or of all: "bis|bis\\szum".
+    """Returns a pattern for the phrases of a list, in some languages or in all: "bis|bis\\szum".
 
     `space` is the pattern for a space within a phrase.
     """

@@ -1,7 +1,7 @@
 """Reads a whole Markdown or plain text, block by block.
 
-Headings, paragraphs, list items, labelled lines and messages are read in modules of their own. Quoted text, and
-text below a heading that rejects it, states nothing and is kept as a passage.
+Separate modules read headings, paragraphs, list items, labelled lines and messages. Quoted text, and text below a
+heading that rejects it, states nothing and is stored as a passage.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.titles import is_title_line, title_field, title_of
 
 _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
-"""Types of which a document is a list by its title: "Decision log"."""
+"""Types that a document can list according to its title: "Decision log"."""
 _LISTED_BY_LINE = _LISTED_BY_TITLE | {"Person"}
-"""Types of which a list follows a line that is no heading: "Next steps"."""
+"""Types that a list can contain according to the line above it, which is not a heading: "Next steps"."""
 
 
 def read_prose(reading: Reading, title: str | None) -> None:
@@ -100,7 +100,7 @@ def _begin(
 
 
 def _without_struck(reading: Reading, block: Block) -> Block:
-    """Returns a block without what is struck through in it, unless that is all of it."""
+    """Returns a block without its struck-through text, unless all of it is struck through."""
     match block:
         case Heading(level, part) if not reading.is_struck(part):
             return Heading(level, reading.shown(part))
@@ -112,7 +112,7 @@ def _without_struck(reading: Reading, block: Block) -> Block:
 
 
 def _read_table(context: ProseContext, table: Table) -> None:
-    """Reads the rows of a table, or keeps them as passages if they are of decisions that are not made."""
+    """Reads the rows of a table, or stores them as passages if they list decisions that are not made."""
     reading = context.reading
     if not context.has_decisions() and any(_is_of_decisions(reading, cell) for cell in table.header):
         for row in table.rows:
@@ -127,7 +127,7 @@ def _is_of_decisions(reading: Reading, cell: Part) -> bool:
 
 
 def _announces(context: ProseContext, line: Part) -> bool:
-    """Decides whether a line before a list says of what type its entries are: "Next steps"."""
+    """Decides whether a line before a list announces the type of its entries: "Next steps"."""
     text = plain(context.reading.quote(line))
     is_title = is_title_line(context.reading, line) and len(text.split()) <= MOST_LABEL_WORDS
     announced = context.announced_by(text) if is_title and text[:1].isupper() else None

@@ -1,6 +1,6 @@
-"""Holds the position of the block that is read: the sections, list items and labels above it.
+"""Holds the context of the block being read: the sections, list items and labels above it.
 
-The meaning of a block depends on it: below "Open risks" a list item is a Risk.
+The meaning of a block depends on its context: below "Open risks" a list item is a Risk.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _IN_LAST_BRACKET = re.compile(r"\((?P<name>[^(),;\n]{3,60})(?:[,;][^()\n]{1,60})
 
 @dataclass
 class Section:
-    """A heading with what is below it, until a heading of its level or above."""
+    """A heading with everything below it, up to the next heading of its level or a higher one."""
 
     level: int
     node: FoundNode
     announced: Announced | None
     heading: str | None = None
     day: Part | None = None
-    """The day that its heading is, if that is nothing else."""
+    """The day of a heading that consists only of a day."""
     is_stated: bool = False
-    """True if a paragraph of it was read already."""
+    """True once one of its paragraphs has been read."""
     is_void: bool = False
-    """True if nothing below its heading is stated."""
+    """True if the text below its heading states nothing."""
 
 
 class ProseContext:
-    """The sections, items and announcements above the block that is read."""
+    """The sections, items and announcements above the block being read."""
 
     def __init__(
         self,
@@ -63,22 +63,22 @@ class ProseContext:
         self.reading = reading
         self.is_outline = is_outline
         self.sections = [whole]
-        """The sections that contain the block, the whole text first."""
+        """The sections that contain the block, outermost first; the first is the whole text."""
         self.number = 0
         """The number of headings before the block."""
         self.items: list[FoundNode | None] = []
-        """The node of each list item that contains the block, if one was made."""
+        """The node of each list item that contains the block, or None for an item without one."""
         self.below: Announced | None = None
-        """The announcement of a label without a value for the items below it."""
+        """The announcement that a label without a value makes for the items below it."""
         self.below_depth = 0
         """The depth of that label."""
         self.is_kept = False
-        """True if a passage has the whole paragraph already."""
+        """True if a passage contains the whole paragraph already."""
         self.decisions: list[FoundNode] = []
         self._speakers = speakers
         self._title = title
         self._undecided: dict[str, bool] = {}
-        """For each heading, if it says that decisions are not made."""
+        """For each heading, whether it marks decisions as not made."""
 
     @property
     def node(self) -> FoundNode:
@@ -87,19 +87,19 @@ class ProseContext:
 
     @property
     def section_path(self) -> str | None:
-        """Returns the headings above an entry, the outermost first, without the title: "Engine: When it fails". If
-        they are too long together, only the last one."""
+        """Returns the headings above an entry, outermost first, without the title: "Engine: When it fails". If they are
+        too long together, returns only the last one."""
         headings = [section.heading for section in self.sections if section.heading is not None]
         place = ": ".join(headings)
         return (place if len(place) <= LONGEST_TITLE else headings[-1]) or None
 
     @property
     def announced(self) -> Announced | None:
-        """Returns what the label or the heading above announces."""
+        """Returns the announcement of the label or heading above."""
         return self.below or self.sections[-1].announced
 
     def is_speaker(self, labelled: Labelled | None) -> bool:
-        """Decides whether a label is one of a speaker."""
+        """Decides whether a label names a speaker."""
         return labelled is not None and (self.number, labelled.label.casefold()) in self._speakers
 
     def announced_by(self, line: str) -> Announced | None:
@@ -108,7 +108,7 @@ class ProseContext:
         return NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
 
     def has_decisions(self) -> bool:
-        """Decides whether no heading above says that decisions are not made: "Open decisions"."""
+        """Decides whether the headings above allow decisions: none marks them as not made, as "Open decisions" does."""
         for heading in (self._title, *(section.heading or "" for section in self.sections)):
             if heading not in self._undecided:
                 self._undecided[heading] = self.reading.vocabulary.leaves_undecided(heading)
@@ -117,22 +117,22 @@ class ProseContext:
         return True
 
     def is_below_finished(self) -> bool:
-        """Decides whether the heading above says that the tasks below are done."""
+        """Decides whether the heading above marks the tasks below it as done."""
         return self.reading.vocabulary.are_finished(self.sections[-1].heading or "")
 
     def keep(self, part: Part, above: FoundNode) -> FoundNode | None:
-        """Keeps a part as a passage, unless that of its whole paragraph has it."""
+        """Stores a part as a passage, unless the passage of its whole paragraph contains it."""
         if self.is_kept:
             return None
         return keep(self.reading, part, above, self.section_path, has_decisions=self.has_decisions())
 
     def keep_as_text(self, part: Part) -> None:
-        """Keeps a part as a passage that states nothing, not even by its sentences."""
+        """Stores a part as a passage that states nothing, not even through its sentences."""
         self.below, self.items = None, []
         keep(self.reading, part, self.node, self.section_path, stated_from=part.end)
 
     def set_day(self, node: FoundNode | None, day: Part | None) -> None:
-        """Gives a node the date of a day, or the words for it if it has no year. A passage has them already."""
+        """Gives a node the date of a day, or the words for the day if it has no year. A passage has them already."""
         if node is None or node.type == "Passage" or day is None:
             return
         scan(self.reading, node, day)
@@ -142,7 +142,7 @@ class ProseContext:
     def add_node(
         self, rule: str, node_type: str, sentence: Part, whole: Part, above: FoundNode, label: str | None = None
     ) -> FoundNode:
-        """Adds the node that a sentence states, with its reason, its owners and what stands behind it in `whole`."""
+        """Adds the node that a sentence states, with its reason, its owners and the text that follows it in `whole`."""
         reading = self.reading
         why = None
         if node_type == "Decision":

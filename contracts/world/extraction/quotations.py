@@ -1,4 +1,4 @@
-"""Finds the quotations of a text, and the older mail that it answers: they state nothing of the writer's. Pure."""
+"""Finds the quotations in a text, and the older mail that it answers, which are not the writer's statements. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contracts.world.extraction.markdown import Block, Entry
 from contracts.world.extraction.outlines import is_outline, quotes_in
 
 _QUOTE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>")
-"""The beginning of a line that is quoted."""
+"""The beginning of a quoted line."""
 _LONGEST_MARKS = 1_000
-"""Most characters before the text of a quoted line."""
+"""Maximum number of characters before the text of a quoted line."""
 _QUOTATION = re.compile(
     r"[*_]{0,3}(?P<quoted>\"[^\"]{1,1000}(?:\"|$)|[“”„][^“”]{1,1000}(?:[“”]|$)|«[^»]{1,1000}(?:»|$)|»[^«]{1,1000}(?:«|$)"
     r"|[‘‚](?=\w).{1,1000}?(?:[’‘](?!\w)|$)|'(?=\w).{1,1000}?'(?!\w)|‹[^›]{1,1000}(?:›|$)"
@@ -24,7 +24,7 @@ _QUOTATION = re.compile(
 
 
 class Quotations:
-    """The parts of a text that are quoted by their lines, or of a mail that the text answers or forwards."""
+    """The parts of a text that consist of quoted lines or belong to a mail that the text answers or forwards."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -39,7 +39,7 @@ class Quotations:
         return (line > 0 or start < _LONGEST_MARKS) and _QUOTE.match(self._text, line, start) is not None
 
     def split(self, block: Block) -> Iterator[Block]:
-        """Yields a block as two if an older mail begins within it."""
+        """Yields a block, or two blocks if an older mail begins within it."""
         older = self._older
         if isinstance(block, Entry) and block.lines[0].start < older <= block.lines[-1].start:
             yield Entry(block.depth, tuple(line for line in block.lines if line.start < older))
@@ -57,6 +57,6 @@ def quotation_at_start(text: str, part: Part) -> Part | None:
 
 
 def is_quoted_over_lines(text: str, lines: tuple[Part, ...]) -> bool:
-    """Decides whether an entry begins with a quotation of several lines."""
+    """Decides whether an entry begins with a quotation that spans several lines."""
     quotation = quotation_at_start(text, Part(lines[0].start, lines[-1].end))
     return quotation is not None and quotation.end > lines[0].end

@@ -1,9 +1,10 @@
-"""Compares a built graph with what the ledger holds: what its documents no longer say ends, what was decided stays.
+"""Compares a built graph with the ledger: statements that its documents no longer make end, and decisions of the owner
+stay.
 
-Example: an earlier build found the tasks "Paint" and "Sweep" in `notes.md`. The text now says only "Paint", so "Sweep"
-ends now, with its edges. Had its owner confirmed "Sweep", or did `other.md` say it too, it would stay. Had its owner
-corrected "Paint", it would not be written again, and what the text says of it, such as who is to paint, would be said
-of what stands in its place.
+Example: an earlier build found the tasks "Paint" and "Sweep" in `notes.md`. The text now contains only "Paint", so
+"Sweep" ends, with its edges. If its owner had confirmed "Sweep", or if `other.md` stated it too, it would stay. If its
+owner had corrected "Paint", it would not be written again, and the text's statements about it, such as who is to paint,
+would apply to its replacement.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from contracts.world.records import Edge, Node, is_live
 
 
 class WithheldNode(NamedTuple):
-    """A node that is not written, and why."""
+    """A node that is not written, with the reason."""
 
     id: str
     reason: Literal["corrected", "forgotten", "other_type"]
@@ -31,7 +32,7 @@ class WithheldNode(NamedTuple):
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """The proposal of a build, the nodes that it ends, and those that it leaves alone."""
+    """The proposal of a build, the nodes that it ends, and those that it withholds."""
 
     proposal: Proposal
     replaced: tuple[str, ...]
@@ -40,22 +41,24 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class Former:
-    """The content of the ledger: the known states of the proposal's nodes by id, and every state of the same graph.
-    `moved` are the ids of nodes that stand in other documents by now than those that they were read from."""
+    """The ledger's content: the known states of the proposal's nodes by id, and every state of the same graph.
+
+    `moved` are the ids of nodes that are now in other documents than those from which they were read.
+    """
 
     known: Mapping[str, Node]
     nodes: Collection[Node]
     edges: Collection[Edge]
     moved: Collection[str] = frozenset()
     in_place: Mapping[str, Node] = field(default_factory=dict)
-    """The nodes in the place of known ones that their owner corrected, by the ids of these."""
+    """The replacements of known nodes that their owner corrected, by the ids of the corrected nodes."""
     settled: Collection[tuple[str, str]] = ()
-    """Pairs of a node in such a place and a single-valued type of which it has an edge that no build stated."""
+    """Pairs of a replacement and a single-valued type of which it has an edge that no build stated."""
 
 
 def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, ontology: Ontology, now: str) -> Rebuilt:
-    """Returns what a build writes. `documents` are those that it read; other documents of the graph keep what they
-    said."""
+    """Returns what a build writes. `documents` are those that it read; statements of the graph's other documents
+    stay."""
     withheld = {node.id: node for node in _withheld(proposal.nodes, former.known)}
     drafts = [
         _again(draft, former.known.get(draft.id), None if draft.id in former.moved else documents, now)
@@ -73,8 +76,8 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
         (draft.source, draft.type)
         for draft in edges
         if draft.type in ontology.edge_types and ontology.edge_types[draft.type].single_valued
-    }  # the rule of standing ends what these replace
-    # what is no longer said of a node ends; what stands in the place of one that is no longer said stays as it is
+    }  # the rule of standing ends the edges that these replace
+    # edges that are no longer stated of a node end; the replacement of a node that is no longer stated stays as it is
     said = {node.id for node in former.nodes} | {
         former.in_place[node_id].id for node_id in corrected & former.in_place.keys()
     }
@@ -99,8 +102,8 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
 def _edges_between(
     proposal: Proposal, withheld: Collection[str], former: Former, ontology: Ontology
 ) -> Iterator[EdgeDraft]:
-    """Yields the drafts of edges between nodes that are written, and those of corrected nodes as edges of what stands
-    in their place, if that can have them and its owner stated none instead."""
+    """Yields the drafts of edges between nodes that are written. Edges of corrected nodes become edges of their
+    replacements, if those can have them and the owner has not stated others instead."""
     types = {draft.id: draft.type for draft in proposal.nodes}
     types |= {node.id: node.type for node in former.in_place.values()}
     places = {node_id: former.in_place[node_id].id for node_id in withheld if node_id in former.in_place}
@@ -119,8 +122,11 @@ def _edges_between(
 def without(
     proposal: Proposal, documents: Collection[str], nodes: Collection[Node], edges: Collection[Edge], now: str
 ) -> Proposal:
-    """Returns the proposal that takes documents out of a graph with these states: what only they said ends, and what
-    others say too loses its places in them. What the owner confirmed stays."""
+    """Returns the proposal that removes documents from a graph with these states.
+
+    Statements that only these documents made end; those that others make too lose their places in these. Statements
+    that the owner confirmed stay.
+    """
     said = [node for node in nodes if _ends(node) and not documents_of(node.properties).isdisjoint(documents)]
     return msgspec.structs.replace(
         proposal,
@@ -132,13 +138,13 @@ def without(
 
 
 def documents_in(nodes: Collection[Node], edges: Collection[Edge]) -> set[str]:
-    """Returns the documents that said something of these states that `without` would end or change."""
+    """Returns the documents behind those of these states that `without` could end or change."""
     states: list[Node | Edge] = [*filter(_ends, nodes), *filter(is_live, _edges_of(nodes, edges))]
     return {name for state in states for name in documents_of(state.properties)}
 
 
 def _edges_of(nodes: Iterable[Node], edges: Iterable[Edge]) -> list[Edge]:
-    """Returns the edges from these nodes: those from what stands in the place of one are its owner's."""
+    """Returns the edges from these nodes. Edges from the replacement of a node are the owner's, so they don't count."""
     ids = {node.id for node in nodes}
     return [edge for edge in edges if edge.source in ids]
 
@@ -171,13 +177,13 @@ def _withheld(drafts: Iterable[NodeDraft], known: Mapping[str, Node]) -> Iterabl
 
 
 def _is_over(state: Node | Edge, documents: Collection[str]) -> bool:
-    """Decides whether a state of an earlier build stands in no text any more: only these documents said it."""
+    """Decides whether a state of an earlier build is in no text any more, because only these documents stated it."""
     said_in = documents_of(state.properties)
     return is_live(state) and bool(said_in) and said_in.issubset(documents)
 
 
 def _again(draft: NodeDraft, before: Node | None, documents: Collection[str] | None, now: str) -> NodeDraft:
-    """Returns a draft that keeps what other documents say than these, if any do, and begins anew if the node had
+    """Returns a draft that keeps the node's places in documents other than these, and starts now if the node had
     ended."""
     if before is None:
         return draft
@@ -187,7 +193,7 @@ def _again(draft: NodeDraft, before: Node | None, documents: Collection[str] | N
     others = [span for span in former if documents is not None and _document_of(span) not in documents]
     if not others or "spans" not in draft.properties:
         return draft
-    # in one order, so that builds of some documents at a time do not push out one another's
+    # sorted, so that builds of a few documents at a time do not push out one another's spans
     spans = sorted({*draft.properties["spans"], *others}, key=_place)[:MOST_SPANS]
     spans = former if sorted(former, key=_place) == spans else spans
     return msgspec.structs.replace(draft, properties=draft.properties | {"spans": spans})

@@ -1,4 +1,4 @@
-"""Resolves the references of a document by name, once all of it is read.
+"""Resolves the references of a document by name, after all of it has been read.
 
 The difficulty is that a text may use a name before it introduces it. Example:
 
@@ -11,7 +11,7 @@ The difficulty is that a text may use a name before it introduces it. Example:
 `relate` can't resolve "Design" when it reads the list, so it stores the reference. `resolve_references` resolves all
 references once every name is known, and adds the edge from the task to the heading's node. If no node has the name, a
 relation with a target type makes a node from the sentence; otherwise the text becomes a property of the task. Names of
-people and teams need not wait, because a name stands for the same node in the whole document.
+people and teams need not wait, because a name denotes the same node in the whole document.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _ends_of(reading: Reading, depends: Depends) -> tuple[Part | None, Part | No
 
 
 def _add_dependency(reading: Reading, source: Part, target: Part) -> None:
-    """Adds the edge between two things of which one depends on the other, unless there is one already."""
+    """Adds the edge from a thing to another one on which it depends, unless there is one already."""
     subject, resource = (
         reading.named(part)
         or reading.findings.refer("depends_on", reading.document, to, plain(reading.quote(part)), [reading.span(part)])
@@ -97,7 +97,7 @@ def _add_commitment(reading: Reading, node: FoundNode, commitment: Commitment) -
 
 
 def _proper(reading: Reading, part: Part, relation: Relation) -> FoundNode | None:
-    """Returns a node for a target that is surely a name, if the relation has a type for it."""
+    """Returns a node for a target that is certainly a name, if the relation has a type for it."""
     name_part = Part(part.start, part.end).trimmed(reading.text, " .")
     text = reading.text[name_part.start : name_part.end]
     if (wikilink := WIKILINK.fullmatch(text)) is not None:
@@ -109,7 +109,7 @@ def _proper(reading: Reading, part: Part, relation: Relation) -> FoundNode | Non
 
 
 def _is_proper(name: str) -> bool:
-    """Decides whether a text is surely a name: every word begins with a capital, or it is marked as code."""
+    """Decides whether a text is certainly a name: every word begins with a capital, or it is marked as code."""
     if len(name) > 2 and name[0] == name[-1] == "`":
         return "`" not in name[1:-1]
     vocabulary = load_vocabulary()

@@ -1,4 +1,4 @@
-"""Adds the edges and properties that a label, a column or a key announces for the value behind it."""
+"""Adds the edges and properties that a label, a column or a key announces for its value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEHIND_HOLDER = re.compile(
     rf"|\s(?P<end>(?:{any_of('until')})\b[^\n]{{1,80}})",
     re.IGNORECASE,
 )
-"""A remark behind the name of an owner: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
+"""A remark after the name of an owner: "Ada Lovelace (former)", "Ada Lovelace, until May"."""
 
 
 def relate(
@@ -36,8 +36,8 @@ def relate(
     """Adds an edge from `subject` to each node that a part names, and returns the people and organisations.
 
     The text becomes a property if it contains more than names, or if the label says more than the edge, as "Team
-    lead" does. `title` is the meaning of the part if its spelling differs, for example by escapes; `is_one` says
-    that the part is an element of a list, and so one name.
+    lead" does. `title` is the meaning of the part if its spelling differs, for example by escapes. `is_one` means that
+    the part is an element of a list, and so one name.
     """
     if relation.to in ("Person", "Organization"):
         is_held = not is_ended(reading, relation, part)
@@ -56,7 +56,7 @@ def relate(
 
 
 def relate_each(reading: Reading, subject: FoundNode, relation: Relation, label: str, parts: Sequence[Part]) -> None:
-    """Adds an edge from `subject` to the people of each element of a list. All other elements are one text property."""
+    """Adds an edge from `subject` to the people in each element of a list. Other elements become one text property."""
     others = []
     for part in parts:
         names = [] if is_ended(reading, relation, part) else names_in(reading, part, relation, label, is_one=True)
@@ -83,7 +83,7 @@ def relate_one(
 def is_ended(reading: Reading, relation: Relation, part: Part) -> bool:
     """Decides whether a part only names a former owner or assignee: "Ada Lovelace (former)".
 
-    Then a day in it is no due date.
+    If so, a day in it is not a due date.
     """
     behind = _BEHIND_HOLDER.finditer(reading.text, *part) if relation.type in _HELD else ()
     if not any(reading.vocabulary.is_over(match[match.lastgroup or 0]) for match in behind):
@@ -93,9 +93,9 @@ def is_ended(reading: Reading, relation: Relation, part: Part) -> bool:
 
 
 def describe_field(reading: Reading, node: FoundNode, name: str, text: str) -> bool:
-    """Sets the property that a column or key names: the reason of a decision, the description, or its own.
+    """Sets the property that a column or key names: the reason of a decision, the description, or one of that name.
 
-    A due date is `due_on`, too. A column "Until" has one only for tasks and the like.
+    A due date also sets `due_on`. A column "Until" contains due dates only for tasks and the like.
     """
     word = without_unit(name)
     is_due = word in reading.vocabulary.dues or (node.type in CARRIED_OUT and word in reading.vocabulary.ends)
@@ -120,21 +120,21 @@ def assign(reading: Reading, task: FoundNode, person: FoundNode, part: Part) -> 
 
 
 def assign_to_known(reading: Reading, task: FoundNode, name: Part) -> None:
-    """Stores that a task belongs to the person of a name, if the text names that person anywhere; see `references`."""
+    """Stores that a task belongs to a named person; `references` assigns it if the text names that person anywhere."""
     reading.assigned.append((task, name))
 
 
 def keep_value(reading: Reading, subject: FoundNode, label: str, part: Part, spelt: str | None) -> None:
-    """Makes the text after a label a property, or a passage where the property has another text already."""
+    """Makes the text after a label a property, or a passage if the property already has another text."""
     if not reading.describe(subject, label, reading.quote(part) if spelt is None else spelt):
         keep(reading, part, subject, None, spelt)
 
 
 def add_edge(reading: Reading, subject: FoundNode, node: FoundNode, relation: Relation, part: Part, label: str) -> None:
-    """Adds the edge of a relation, with its label unless that says no more than the type of the edge."""
+    """Adds the edge of a relation, with its label unless the label only repeats the type of the edge."""
     source, target = (node, subject) if relation.reversed else (subject, node)
     edge_type = relation.type
     if edge_type == "ASSIGNED_TO" and not reading.findings.fits(source, target, edge_type):
-        edge_type = "OWNED_BY"  # nobody carries out a thing such as a team: who leads it answers for it
+        edge_type = "OWNED_BY"  # nobody carries out a thing such as a team: its leader answers for it
     says_more = plain_words(label) != plain_words(edge_type.replace("_", " "))
     reading.findings.tie("relation", source, target, edge_type, reading.span(part), label if says_more else None)

@@ -14,7 +14,7 @@ from contracts.base import Document
 class Form(Document):
     """A form of text that is understood."""
 
-    rule: str = Field(description="Its name, as nodes and edges carry it")
+    rule: str = Field(description="Its name, as in the `rule` of nodes and edges")
     example: str
     gives: str
 

@@ -1,4 +1,5 @@
-"""Finds what else a build read from the place of a node: who erases a passage may mean all that it says. Pure.
+"""Finds the other nodes that a build read from a node's place, because erasing a passage may be meant for all of them.
+Pure.
 
 Example: "We decided to move because of the noise." is a passage, and a decision with its rationale; "Blood type: 0+"
 is a passage, and a property of its document or of the heading above it.
@@ -13,7 +14,7 @@ from contracts.world.records import Node, is_live
 
 
 class Place(NamedTuple):
-    """A part of a document: offsets in characters, the end excluded."""
+    """A part of a document as character offsets, with the end excluded."""
 
     document: str
     start: int
@@ -21,15 +22,15 @@ class Place(NamedTuple):
 
 
 def said_there_too(node: Node, neighbours: Iterable[Node]) -> list[Node]:
-    """Returns the live neighbours that say what stands at the place of a node: those that were read from nowhere else,
-    and those of its document with a property whose value stands there."""
+    """Returns the live neighbours that repeat text at a node's place: those that were read only there, and those of the
+    same document with a property whose value is in that text."""
     places = places_of(node)
     text = str(node.properties.get("text", node.title))
     return [other for other in neighbours if is_live(other) and places and _says(other, places, text)]
 
 
 _NOT_STATED = {"spans", "rule", "url", "section", "text", "dates", "amounts"}
-"""Properties that tell where a node was read, or repeat parts of its own title or text."""
+"""Properties that record where a node was read, or repeat parts of its title or text."""
 
 
 def _says(other: Node, places: list[Place], text: str) -> bool:
@@ -48,7 +49,7 @@ def _stated(properties: dict[str, Any]) -> Iterable[str]:
 
 
 def _bare(text: str) -> str:
-    """Returns the letters and digits of a text: a value is read without the markup that its passage has."""
+    """Returns the letters and digits of a text, because values lack the markup of their passage."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 

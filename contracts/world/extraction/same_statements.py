@@ -1,10 +1,11 @@
-"""Recognises statements that a graph has under other ids than those that a build derives: what their owner corrected,
-retracted or confirmed stays so. Pure.
+"""Recognises statements that a graph has under other ids than a build derives, so that an owner's corrections,
+retractions and confirmations of them persist. Pure.
 
-An id is derived from the owner, the graph, the document and the words. Example: Lee took Kim's graph along and reads
-the same notes. Every id of the file was derived from Kim's name, so "Pay the rent" in `home.md` is recognised by its
-words and its document. Or its line was moved from `open.md` to `home.md`: it is the same statement, since `open.md` has
-it no more. Of an erased one only the id is left, which is the one that `open.md` would give to these words.
+An id is derived from the owner, the graph, the document and the words. Example: Lee imported Kim's graph and reads the
+same notes. Every id in the file was derived from Kim's name, so "Pay the rent" in `home.md` is recognised by its words
+and its document. Or the line moved from `open.md` to `home.md`: it is the same statement, because it is no longer in
+`open.md`. Of an erased statement only the id is left, so it is compared with the id that `open.md` would give to these
+words.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OF_ALL_DOCUMENTS = frozenset({"mention", "link", "wikilink"})
 
 @dataclass(frozen=True)
 class Statement:
-    """A node that was read from documents. `text` is that of a passage, whose title may be cut."""
+    """A node that was read from documents. `text` is the text of a passage, whose title may be cut."""
 
     id: str
     type: str
@@ -38,9 +39,9 @@ class Statement:
     text: str
     places: tuple[Place, ...]
     is_shared: bool
-    """True if the node is the same in every document that names it."""
+    """True if every document that names it gives the same node."""
     standing: Literal["live", "corrected", "over"] = "live"
-    """Over is what ended without being corrected or retracted: its documents said it no longer."""
+    """`over`: it ended without being corrected or retracted, because its documents no longer stated it."""
 
     @property
     def documents(self) -> set[str]:
@@ -49,26 +50,26 @@ class Statement:
 
     @property
     def words(self) -> tuple[str, str, str]:
-        """Returns its kind and its words."""
+        """Returns its type and its words."""
         return self.type, self.title, self.text
 
 
 @dataclass(frozen=True)
 class Recognised:
-    """The ids in the graph of statements that a build gives other ids, by these; `moved` are the ids of those that were
-    in another document before."""
+    """Maps ids that a build derived to the different ids of the same statements in the graph. `moved` contains the
+    graph's ids of statements that were in another document before."""
 
     ids: Mapping[str, str] = field(default_factory=dict)
     moved: frozenset[str] = frozenset()
 
 
 def built_statements(graph: BuiltGraph) -> list[Statement]:
-    """Returns what a build read from its documents, in the order of discovery."""
+    """Returns the statements that a build read from its documents, in the order of discovery."""
     return [_of_built(node) for node in graph.nodes if node.spans]
 
 
 def stored_statements(nodes: Iterable[Node]) -> list[Statement]:
-    """Returns what earlier builds read, of the newest states of a graph's nodes."""
+    """Returns the statements that earlier builds read, given the newest states of a graph's nodes."""
     found = (_of_stored(node) for node in nodes if not node.erased)
     return [statement for statement in found if statement.places]
 
@@ -85,7 +86,7 @@ def together(statements: Iterable[Statement]) -> list[Statement]:
 
 
 class Recognition:
-    """Recognises what documents state, in two steps: what of it was erased is for the caller to look up between."""
+    """Recognises statements of documents in two steps, between which the caller looks up which of them were erased."""
 
     def __init__(
         self,
@@ -95,8 +96,8 @@ class Recognition:
         known: Collection[str],
         documents: Collection[str],
     ) -> None:
-        """`graph` names the graph with its owner, `stored` is what it has, and `known` are the ids of `stated` that are
-        taken, also by what was erased. `documents` are those that were read, or are gone."""
+        """`graph` names the graph with its owner, and `stored` are its statements. `known` are the ids of `stated` that
+        are in use, including those of erased nodes. `documents` are those that were read or no longer exist."""
         self._graph = graph
         unread = _documents_of(statement for statement in stored if statement.standing == "live") - set(documents)
         self._documents = _documents_of([*stored, *stated]) - unread
@@ -109,7 +110,7 @@ class Recognition:
         self._moved = frozenset(self._claims.claimed - before)
 
     def ids_elsewhere(self) -> Iterator[tuple[str, str]]:
-        """Yields the ids that new statements would have in other documents, each with the statement's own."""
+        """Yields the ids that new statements would have in other documents, each with the statement's id."""
         for statement in self._left:
             if statement.is_shared or statement.type == "Document":
                 continue
@@ -122,7 +123,7 @@ class Recognition:
                     yield elsewhere, statement.id
 
     def result(self, erased: Iterable[tuple[str, str]]) -> Recognised:
-        """Returns what is recognised. `erased` are those of `ids_elsewhere` of which only a tombstone is left."""
+        """Returns the recognised statements. `erased` are the pairs of `ids_elsewhere` that have only a tombstone."""
         by_id = {statement.id: statement for statement in self._left}
         for elsewhere, own in erased:
             if own in by_id and elsewhere not in self._claims.claimed:
@@ -130,17 +131,16 @@ class Recognition:
         return Recognised(self._claims.others(by_id.values()), self._moved)
 
     def _by_words(self, statement: Statement) -> Iterator[object]:
-        """Yields the words of what may have been moved: no document that was not read may still have it."""
+        """Yields the words of a statement that may have moved, which requires that no unread document still has it."""
         is_over = statement.is_shared or statement.type == "Document" or statement.standing == "over"
         if not is_over and statement.documents <= self._documents:
             yield statement.words
 
 
 def ids_of_rebuild(graph: str, nodes: Iterable[Node], stored: Iterable[Node]) -> Iterator[tuple[Node, str]]:
-    """Yields those of a graph's nodes that have other ids than a build would derive, with each id that it may derive.
-    `stored` are all nodes of the graph.
+    """Yields those of `nodes` whose ids differ from the ones that a build would derive, with each id it may derive.
 
-    Of what is erased nothing else than an id may be left by which a build knows it.
+    `stored` are all nodes of the graph. Of an erased node only these ids may remain, so that a build recognises it.
     """
     alike: dict[object, list[str]] = {}
     for statement in sorted(stored_statements(stored), key=attrgetter("places")):
@@ -166,7 +166,7 @@ def _documents_of(statements: Iterable[Statement]) -> set[str]:
 
 
 _MOST_ALIKE = 20
-"""Most statements of the same words in one document that are told from one another."""
+"""Maximum number of statements with the same words in one document that are told apart."""
 
 
 def _derivations(graph: str, statement: Statement) -> Iterator[Callable[[str], str]]:
@@ -177,7 +177,7 @@ def _derivations(graph: str, statement: Statement) -> Iterator[Callable[[str], s
 
 
 class _Claims:
-    """The ids that statements get, each one of them once."""
+    """Assigns ids to statements, each id once."""
 
     def __init__(self, stored: Sequence[Statement]) -> None:
         self._stored = {statement.id: statement for statement in stored}
@@ -185,8 +185,8 @@ class _Claims:
         self.claimed: set[str] = set()
 
     def by_id(self, stated: Iterable[Statement], known: Collection[str]) -> list[Statement]:
-        """Lets each statement keep the id that is derived for it if the graph has it of the same document, or of none
-        any more. Returns all others."""
+        """Lets each statement keep its derived id if the graph has that id from the same document, or only as the
+        remains of an erased node. Returns all others."""
         left = []
         for statement in stated:
             stored = self._stored.get(statement.id)
@@ -200,7 +200,7 @@ class _Claims:
     def by_likeness(
         self, stated: Sequence[Statement], likenesses: Callable[[Statement], Iterable[object]]
     ) -> list[Statement]:
-        """Gives each statement the id of a stored one that it is like. Returns all others."""
+        """Gives each statement the id of a stored one with the same likeness. Returns all others."""
         if not stated:
             return []
         alike: dict[object, list[str]] = {}
@@ -214,8 +214,8 @@ class _Claims:
         return [statement for statement in stated if not self._take(statement, alike, likenesses(statement))]
 
     def others(self, left: Iterable[Statement]) -> dict[str, str]:
-        """Returns the ids by the derived ones, where they differ. Of those in `left` a derived id differs if what has
-        it stands in another document by now."""
+        """Maps derived ids to the assigned ones, where they differ. A statement in `left` gets another id if its
+        derived id belongs to a statement that has moved to another document."""
         for statement in left:
             is_taken = statement.id in self.claimed
             self.give(
@@ -225,7 +225,7 @@ class _Claims:
         return {derived: node_id for derived, node_id in self._ids.items() if derived != node_id}
 
     def _take(self, statement: Statement, alike: Mapping[object, list[str]], likenesses: Iterable[object]) -> bool:
-        """Decides whether one of those that a statement is like is free, and gives it its id."""
+        """Gives a statement the id of a free stored one with the same likeness, and returns whether there was one."""
         for likeness in likenesses:
             free = alike.get(likeness, [])
             while free:
@@ -236,7 +236,7 @@ class _Claims:
         return False
 
     def give(self, statement: Statement, node_id: str) -> None:
-        """Gives a statement an id that no other one has."""
+        """Gives a statement an id that no other statement has."""
         self._ids[statement.id] = node_id
         self.claimed.add(node_id)
 

@@ -1,4 +1,4 @@
-"""Divides a text into passages, its first sentence and the rest, and an enumeration into its elements. Pure."""
+"""Divides text into passages, into a first sentence and the rest, and enumerations into their elements. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contracts.world.extraction.people import OWNER_WORDS, OWNERS
 from contracts.world.extraction.phrases import any_of
 
 LONGEST_PASSAGE = 1_200
-"""Most characters of one passage. A longer paragraph is several, and each ends with a sentence where one ends."""
+"""Maximum length of a passage. A longer paragraph becomes several, divided at sentence ends where possible."""
 _BREAKS = (re.compile(r"[.!?…][\"'”’)\]*_]{0,3}\s"), re.compile(r"\s"))
 _SENTENCE_END = re.compile(r"(?<=[^\s.][^\s.])[.!?](?=\s+[A-Z0-9*`\"“(\[]|\s*$)")
 _UNENDING = re.compile(rf"(?:\b(?:{any_of('abbreviations')})|(?<![\w.,:/-])\d{{1,2}})$", re.IGNORECASE)
-"""Words before a full stop that ends no sentence: abbreviations, and ordinals as in "12. Mai"."""
+"""Words before a full stop that does not end a sentence: abbreviations, and ordinals as in "12. Mai"."""
 _COLON = r"\s*(?::{1,2}|：)\s*"
 _VALUE_CHAR = r"[^\s,;|·、:()\[\]]"
 _APPENDIX = re.compile(
@@ -47,10 +47,10 @@ def passages_of(text: str, part: Part) -> Iterator[Part]:
 
 
 def first_sentence(text: str, part: Part) -> Part:
-    """Returns the first sentence of a part, without its full stop and without person and date at its end.
+    """Returns the first sentence of a part, without its full stop and without a person and date at its end.
 
-    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser". A bracket with anything else
-    stays whole.
+    Example: "Ship the parser (@ada, due 2026-03-01). It is late." gives "Ship the parser". A bracket with other content
+    stays.
     """
     end = part.end
     for match in _SENTENCE_END.finditer(text, part.start, part.end):
@@ -69,7 +69,7 @@ def first_sentence(text: str, part: Part) -> Part:
 
 
 def elements_of(text: str, part: Part, between: re.Pattern[str]) -> list[Part]:
-    """Returns the parts of an enumeration, which `between` separates."""
+    """Returns the elements of an enumeration, which `between` separates."""
     parts: list[Part] = []
     start = part.start
     for match in [*between.finditer(text, part.start, part.end), None]:

@@ -1,4 +1,4 @@
-"""Names the source of what builds of a graph state, and the documents in whose texts it was found. Pure."""
+"""Names the source of statements that builds of a graph make, and the documents in which they were found. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def source_of(graph_id: str) -> str:
 
 
 def graph_of(source: str) -> str | None:
-    """Returns the graph whose builds have a source; None if it is another kind of source."""
+    """Returns the graph whose builds have a source, or None for another kind of source."""
     return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else None
 
 
 def documents_of(properties: dict[str, Any]) -> set[str]:
-    """Returns the documents in whose text a node or edge of the graph was found; empty if it was stated otherwise."""
+    """Returns the documents in which a node or edge was found; empty if it was stated in another way."""
     spans = properties.get("spans")
     return {str(span).rpartition(":")[0] for span in spans} if isinstance(spans, list) else set()

@@ -1,6 +1,6 @@
-"""Adds statements that need no reading: triples, and complete nodes and edges. Each is taken or refused by itself.
+"""Adds statements that need no reading: triples, and complete nodes and edges. Each is accepted or refused by itself.
 
-A caller's own model may have made them, so one that can't be is named with its reason, and all others stand.
+A caller's model may have written them, so an invalid one is reported with its reason and does not affect the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATED = "statements"
 """The scope of names in statements: the same name and type is the same node."""
 
 MOST_SAID = 50
-"""Most sentences of other predicates that a subject keeps as text, by which a search finds it."""
+"""Maximum number of sentences with other predicates that a subject stores as text, so that a search finds it."""
 
 _GIVEN_ID = re.compile(ID_PATTERN)
 
@@ -47,7 +47,7 @@ GivenId = Annotated[str, Field(min_length=1, max_length=LONGEST_GIVEN_ID)]
 
 
 class Thing(Document):
-    """One end of a triple. `id` is that of a node of the request, or the one that the node shall have."""
+    """One end of a triple. `id` is that of a node in the request, or the one that the new node is to have."""
 
     title: Title
     type: str = Field(default="Concept", description="A node type of the schema")
@@ -58,25 +58,25 @@ class _Dated(Document):
     """A statement with the time for which it holds, and its author's confidence."""
 
     confidence: Confidence | None = None
-    valid_from: Instant | None = Field(default=None, description="From when it holds; from now where none is given")
+    valid_from: Instant | None = Field(default=None, description="From when it holds; default now")
     valid_to: Instant | None = Field(default=None, description="Until when it holds; null = until further notice")
 
 
 class Triple(_Dated):
     """Subject, predicate, object. A predicate of the schema is the edge's type; any other becomes its property.
 
-    A subject or object that is a text is the node of the request with this id or title, or else a Concept.
+    A subject or object given as a text is the node of the request with this id or title, otherwise a Concept.
     """
 
-    id: GivenId | None = Field(default=None, description="Your name for it, kept as a property of its edge")
+    id: GivenId | None = Field(default=None, description="Your name for it, stored as a property of its edge")
     subject: Title | Thing
     predicate: str = Field(min_length=1, max_length=100, pattern=r"\S")
     object: Title | Thing
 
 
 class NodeStatement(_Dated):
-    """A complete node. `id` is yours: it is kept, names one private node of yours in every request, and is shown to
-    nobody else."""
+    """A complete node. You choose `id`: it is stored, identifies one of your private nodes in every request, and is
+    shown to nobody else."""
 
     id: GivenId
     title: Title
@@ -94,9 +94,9 @@ class EdgeStatement(_Dated):
 
 
 class StatementRefusal(Document):
-    """A statement that was not taken, and why. All others were."""
+    """A refused statement, with the reason. All others were accepted."""
 
-    pointer: str = Field(description="Where it stands in the body (RFC 6901)")
+    pointer: str = Field(description="Where it is in the body (RFC 6901)")
     reason: str
 
 
@@ -105,8 +105,8 @@ _Statement = TypeVar("_Statement", bound=Document)
 
 @dataclass(frozen=True)
 class _ReadLater:
-    """Takes any value for a statement, so that `read_statements` refuses a wrong one by itself, and describes a right
-    one."""
+    """Accepts any value for a statement, so that `read_statements` can refuse an invalid one alone, and gives the JSON
+    schema of a valid one."""
 
     model: type[Document]
 
@@ -126,11 +126,11 @@ _FIELDS = frozenset(
     for model in (Thing, Triple, NodeStatement, EdgeStatement)
     for name, field in model.model_fields.items()
 )
-"""Names of fields. Places of faults name the members of unions, too, which no body has."""
+"""Names of fields. Pydantic's fault locations also name members of unions, which a body does not contain."""
 
 
 class _RefusedError(Exception):
-    """A statement that can't be taken; `at` is the place within it."""
+    """A statement that can't be accepted; `at` is the place of the fault within it."""
 
     def __init__(self, at: str, reason: str) -> None:
         super().__init__(reason)
@@ -146,9 +146,9 @@ def read_statements(
     stored_id: Callable[[str], str],
     now: datetime,
 ) -> list[StatementRefusal]:
-    """Adds statements to the findings and returns those that can't be taken.
+    """Adds statements to the findings and returns those that can't be accepted.
 
-    `stored_id` returns the graph's id for a given one. What can't hold yet, or for so long, is judged at `now`.
+    `stored_id` returns the graph's id for a given one. `now` bounds the times of statements.
     """
     statements = _Statements(findings, ontology, stored_id, now)
     return [
@@ -259,7 +259,7 @@ class _Statements:
             self._also(edge, stated, statement)
 
     def _also(self, edge: FoundEdge, stated: dict[str, Any], statement: _Dated) -> None:
-        """Keeps what another statement says of the same two nodes and type, which are one edge of the graph."""
+        """Stores another statement about the same two nodes and type, which share one edge of the graph."""
         period = {"validFrom": statement.valid_from, "validTo": statement.valid_to}
         more = stated | {name: instant for name, instant in period.items() if instant is not None}
         also = [*edge.properties.get("also", []), more]
@@ -309,7 +309,7 @@ class _Statements:
             raise _RefusedError("/validTo", "is more than a hundred years from now")
 
     def _refuse_contradiction(self, statement: NodeStatement, properties: dict[str, Any]) -> None:
-        """Refuses the second of two values of one fact from one instant on: which of them holds, nobody could say."""
+        """Refuses the second of two values of one fact with the same start, because nothing decides between them."""
         key = fact_key(self._ontology, STATED, properties)
         if key is None:
             return

@@ -1,4 +1,4 @@
-"""Takes what is struck through out of a text: it states nothing. Every other character keeps its offset."""
+"""Blanks the struck-through parts of a text, which state nothing. Every other character keeps its offset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from contracts.world.extraction.findings import Part
 
 _GOES_ON = r"\n(?![ \t]*(?:\n|$|[-*+#>|]|\d{1,3}[.)]))"
-"""The end of a line whose paragraph goes on."""
+"""The end of a line whose paragraph continues."""
 _WITHIN = rf"(?:[^~\n|]|~(?!~)|{_GOES_ON}){{1,1000}}?"
 _ARROW = r"(?:[ \t]{0,3}(?:→|⇒|->|=>)(?=\s))?"
 """Signs between struck text and its replacement: "~~Ada~~ → Bo"."""
@@ -17,18 +17,18 @@ _STRUCK = re.compile(
     rf"|<(?P<tag>del|s|strike)>(?:[^<\n]|<(?!/?(?:del|s|strike)>)|{_GOES_ON}){{1,1000}}?</(?P=tag)>{_ARROW})",
     re.DOTALL | re.IGNORECASE,
 )
-"""Text that is struck through: "~~Ada~~", "<del>Ada</del>". Code is left out."""
+"""Text that is struck through: "~~Ada~~", "<del>Ada</del>". Code is skipped."""
 
 
 def struck_in(text: str) -> list[Part]:
-    """Returns what is struck through in a text, with its marks."""
+    """Returns the struck-through parts of a text, including their marks."""
     if "~~" not in text and "</" not in text:
         return []
     return [Part(*match.span("struck")) for match in _STRUCK.finditer(text) if match["struck"] is not None]
 
 
 def without(text: str, struck: list[Part]) -> str:
-    """Returns a text with white space in place of some of its parts."""
+    """Returns a text with white space in place of these parts."""
     kept: list[str] = []
     start = 0
     for part in struck:

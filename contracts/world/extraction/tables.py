@@ -20,7 +20,7 @@ DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
-"""Types that a name in code never has."""
+"""Types that a row named by a piece of code never has."""
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
 
 
@@ -33,7 +33,7 @@ def read_table(
 ) -> None:
     """Adds a node for each row.
 
-    The type of a row comes from its surroundings (`row_type`), or else from the header, or else from the cells.
+    The type of a row comes from its context (`row_type`), otherwise from the header, otherwise from the cells.
     """
     columns = [plain(reading.quote(part)) for part in header]
     if len(columns) < 2 or not rows:
@@ -111,7 +111,7 @@ def _read_row(
 
 
 def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) -> bool:
-    """Decides whether the state of a row says that nothing is decided."""
+    """Decides whether the state column of a row shows that nothing is decided."""
     states = (
         cell for column, cell in zip(columns, cells, strict=False) if singular(column) in reading.vocabulary.states
     )
@@ -121,8 +121,8 @@ def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) ->
 def _name_column(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]]) -> int:
     """Returns the column that names a row.
 
-    It is a column called like a name, or else like a type, or else the first one whose cells are no numbers, days or
-    times.
+    It is a column whose header means a name, otherwise one whose header is a type, otherwise the first one whose cells
+    are not mostly numbers, days or times.
     """
     vocabulary = reading.vocabulary
     words = [without_unit(column) for column in columns]
@@ -160,7 +160,7 @@ def _rows(text: str, delimiter: str) -> Iterator[list[Part]]:
     while at < len(text):
         match = field.match(text, at)
         if match is None:
-            # A quote that is closed too early: the rest of the line is not part of the table.
+            # a quote is closed too early: the rest of the line is not part of the table
             end = re.compile(r"[\r\n]|\Z").search(text, at)
             at, row = (end.end() if end else len(text)), []
             continue

@@ -1,4 +1,4 @@
-"""Reads a task of a list with the people whom its beginning names: "@ada: order tablets", "Bo to order tablets"."""
+"""Reads a task in a list and the assignees named at its beginning: "@ada: order tablets", "Bo to order tablets"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASSIGNED = re.compile(
 )
 """The assignees at the beginning of a task: "@ada: order tablets", "Ada and Bo to order tablets"."""
 _CAPITALS_ONLY = re.compile(rf"\b{CAPITAL}{{2,}}\b|\d")
-"""A word that is hardly a name, as in "README: add badges"."""
+"""A word that is unlikely to be a name, as in "README: add badges"."""
 _ENUMERATED = re.compile(r"\d{1,3}\\?[.)]\s+(?=\S)")
 _DOER = r"(?:[A-ZÀ-ÖØ-Þ][\w.’'-]*:?\s){0,3}?"
 """The assignee at the beginning of a task: "Paul Lang", "Paul:"."""
@@ -42,7 +42,7 @@ _NO_TASK = tuple(
         r"(?:(?:hoeft|hoeven)\s(?:\S+\s){0,3}?niet|(?:heeft|hebben)\s(?:\S+\s){0,3}?(?:al|reeds))\b",
     )
 )
-"""Forms of an entry about something that need not be done, or is done already."""
+"""Forms of an entry about something that need not be done or is already done."""
 _NOTHING_TO_DO = re.compile(rf"(?:{any_of('nothing_to_do')})\b", re.IGNORECASE)
 _DOES_NOT = re.compile(
     rf"(?P<who>{CAPITAL}[\w.’'-]*(?:\s{CAPITAL}[\w.’'-]*){{0,2}})\s"
@@ -50,15 +50,15 @@ _DOES_NOT = re.compile(
     r"|(?:ne\s|n[’'])[^.,;:]*\b(?:pas|plus|jamais|rien)\b|(?:no|non|não)\s"
     r"|[a-zäöüß]{2,}\s(?:[^\s:;,]+\s){0,5}?(?:nicht|nie|niet|nooit)\b)"
 )
-"""Matches what somebody does not do: "Ian will not come", "Ian kommt am 8. Mai nicht"."""
+"""Matches a statement that somebody does not do something: "Ian will not come", "Ian kommt am 8. Mai nicht"."""
 _ATTENDS = re.compile(rf"\b(?:{any_of('attends')})\b", re.IGNORECASE)
 _LONGEST_SENTENCE = 300
 
 
 def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> FoundNode:
-    """Adds a task with the assignees that its beginning names: "@ada: order tablets".
+    """Adds a task with the assignees named at its beginning: "@ada: order tablets".
 
-    The task is what stands behind the colon of "Ada: order tablets". It is only Ada's if the text names an Ada.
+    In "Ada: order tablets" the task is the text after the colon. It is assigned to Ada only if the text names an Ada.
     """
     reading = context.reading
     part = undecorated(reading.text, part)
@@ -82,14 +82,14 @@ def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> 
 
 
 def is_assigned(reading: Reading, part: Part) -> bool:
-    """Decides whether an entry of a list of tasks begins with a known person, or with a possible name."""
+    """Decides whether an entry in a list of tasks begins with a known person or a possible name."""
     match = _ASSIGNED.match(reading.text, part.start, part.end)
     return match is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
 
 
 def is_no_task(reading: Reading, part: Part) -> bool:
-    """Decides whether an entry of a list of tasks says that there is nothing to do, or what somebody does not do, need
-    not do or has done already."""
+    """Decides whether an entry in a list of tasks states that there is nothing to do, or that somebody does not do
+    something, need not do it or has already done it."""
     text = plain(reading.quote(part))[:_LONGEST_SENTENCE]
     if _NOTHING_TO_DO.match(text) is not None or any(form.match(text) for form in _NO_TASK):
         return True
@@ -115,7 +115,7 @@ def _names_before(text: str, match: re.Match[str]) -> list[Part]:
 
 
 def _may_be_name(reading: Reading, match: re.Match[str], part: Part) -> bool:
-    """Decides whether the words before the colon of a task may be a name, and are no word for a field."""
+    """Decides whether the words before the colon of a task may be a name and are not the name of a field."""
     name, task = match["name"], Part(match.end(), part.end)
     if name is None or match["colon"] is None or match["colon"].strip("*_ ") not in (":", "："):
         return False

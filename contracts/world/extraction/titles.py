@@ -15,19 +15,18 @@ from contracts.world.extraction.quotations import Quotations
 
 _LONGEST_TITLE_LINE = 80
 _LONGEST_VALUE = 60
-"""Most characters of each value of a record: labelled lines directly below the title of a text."""
+"""Maximum length of each value of a record: labelled lines directly below the title of a text."""
 _MOST_TITLE_LINES = 3
-"""Most lines between the title of a text and the labelled lines directly below it."""
+"""Maximum number of lines between the title of a text and the labelled lines below it."""
 
 
 def title_of(
     reading: Reading, blocks: list[Block], quotations: Quotations, *, is_titled: bool
 ) -> tuple[Heading | None, list[Block]]:
-    """Returns the title, and the blocks with it as a heading.
+    """Returns the title, and the blocks with the title as a heading.
 
-    It is the first heading if that is of level 1, or else a first line that looks like a title, or None.
-
-    The first line of a text that comes with its title is a line like any other.
+    The title is the first heading if that is of level 1, otherwise a first line that looks like a title, otherwise
+    None. If the request gives a title (`is_titled`), the first line is a line like any other.
     """
     first = next((block for block in blocks if isinstance(block, Heading)), None)
     if first is not None and (reading.is_struck(first.part) or quotations.contains(first.part.start)):
@@ -60,7 +59,7 @@ def title_of(
 
 
 def is_title_line(reading: Reading, line: Part) -> bool:
-    """Decides whether a line looks like a title: it is short, ends like no sentence and has no label."""
+    """Decides whether a line looks like a title: it is short, does not end like a sentence and has no label."""
     text = plain(reading.quote(line))
     is_short = 0 < len(text) <= _LONGEST_TITLE_LINE and text[-1] not in ".,;:!?"
     if text.startswith("[^") or has_sentence_before_colon(text) or gives_detail(reading.vocabulary, text):

@@ -24,12 +24,12 @@ _FOR_NOW = re.compile(
 )
 _SHORT_NOT = re.compile(r"n[’']t\b")
 _NEAR = 4
-"""The number of the word behind a negation from which on it does not belong to it."""
+"""A word at least this far after a negation does not belong to it."""
 _FIRST_JAPANESE = "\u3000"
 _PERIOD = re.compile(
     r"\b(?:19|20)\d\d(?:[-./]\d{1,2}){0,2}\s?(?:[–—-]|to|bis|au|à|al?|tot)\s?(?:\d{1,2}[./]){0,2}(?:19|20)\d\d\b"
 )
-"""A period that has an end: "2019 to 2024", "2024-01-01 to 2025-03-31"."""
+"""A period with an end: "2019 to 2024", "2024-01-01 to 2025-03-31"."""
 _CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(r"[^\W_]+(?:-[^\W_]+)*|#")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -48,21 +48,21 @@ _FOUND = (
 _NONE = re.compile(
     rf"(?:none|nothing|keine?[rs]?)(?: (?:is|are|were|was|have been|has been))? {_FOUND}(?: (?:yet|so far|{_FOUND}))?"
 )
-"""An entry that says that nothing is there: "None identified at this time"."""
+"""An entry that states that there is nothing: "None identified at this time"."""
 _NOT = re.compile(r"\b(?:do|are|is)n['’]t\b", re.IGNORECASE)
 _STILL_OPEN = frozenset({"to", "by", "until", "before", "open", "bis", "offene", "zu", "à", "a", "da", "te"})
-"""Words of a heading with "done" below which tasks are not: "Tasks to be done"."""
+"""Words that mark the tasks below a heading with "done" as not done: "Tasks to be done"."""
 _WITHIN_POSTS = frozenset(["", "&", "and", "of", "und", "for", "the", "der", "die", "le", "la", "el"])
-"""Words that stand within names of posts and parts, and say nothing of them."""
+"""Words within names of posts and departments that carry no meaning."""
 _PLACEHOLDER = re.compile(r"\[[^\[\]]*\]|\{+[^{}]*\}+|<[^<>]*>|\([.…]+\)|[YMDT:/-]{8,}")
-"""A value that stands in a template until somebody writes one: "[Name]", "YYYY-MM-DD"."""
+"""A placeholder of a template: "[Name]", "YYYY-MM-DD"."""
 
 
 @dataclass(frozen=True)
 class Relation:
     """An edge that a word announces: its type, and the type of its target (None: an existing node).
 
-    `named` is the type of a new target if nothing has the name and it is surely one: "SAP", "`redis`".
+    `named` is the type of a new target, used if no node has the name and it is certainly a name: "SAP", "`redis`".
     """
 
     type: str
@@ -138,8 +138,8 @@ class Vocabulary:
     def with_words_of(self, ontology: Ontology) -> Vocabulary:
         """Returns the vocabulary with the names of an owner's types and relationships, spelled as words.
 
-        `RecipeCard` is announced by "recipe card", `COOKED_WITH` by "cooked with". A word that stands for something
-        already goes on to.
+        "Recipe card" announces `RecipeCard`, "cooked with" announces `COOKED_WITH`. A word that already has a meaning
+        keeps it.
         """
         if ontology.public is None:
             return self
@@ -157,14 +157,12 @@ class Vocabulary:
         )
 
     def names_a_part(self, heading: str) -> bool:
-        """Decides whether a heading names a part of every document, such as `License`, and not a thing."""
+        """Decides whether a heading names a usual part of documents, such as `License`, rather than a thing."""
         return plain_words(_NUMBERING.sub("", heading)) in self.structure
 
     def names_nothing(self, value: str) -> bool:
-        """Decides whether a value only says that there is none yet, "TBD by May", or has no letter and no digit.
-
-        So does one that waits for a value: "[Name]".
-        """
+        """Decides whether a value only means that there is none yet: "TBD by May", a placeholder such as "[Name]", or
+        a text without letters and digits."""
         if _PLACEHOLDER.fullmatch(value.strip(' "“”')):
             return True
         words = _STILL.sub("", plain_words(value))
@@ -173,7 +171,7 @@ class Vocabulary:
         return any(words == start or words.startswith(f"{start} ") for start in self.unsettled)
 
     def states_no(self, node_type: str, text: str) -> bool:
-        """Decides whether an entry only says that there is no thing of a type: "No action items were captured"."""
+        """Decides whether an entry only states that there is no thing of a type: "No action items were captured"."""
         match = _NO.match(text)
         if match is None:
             return False
@@ -181,13 +179,13 @@ class Vocabulary:
         return node_type in (self.type_of_each(what), self.type_of_each(what.rpartition(" ")[2]))
 
     def is_post(self, name: str) -> bool:
-        """Decides whether a name is one of a post, whoever holds it: "CTO", "Product Manager"."""
+        """Decides whether a name is that of a post: "CTO", "Product Manager"."""
         words = _name_words(name)
         held = self._words_of_posts
         return any(word in held for word in words) and all(word in held or word in self.parts for word in words)
 
     def length_of_post(self, words: Sequence[str]) -> int:
-        """Returns the greatest number of words at the beginning that name a post; 0 if they name none."""
+        """Returns the greatest number of leading words that name a post, or 0 if none do."""
         length, is_held = 0, False
         for length, word in enumerate(words, 1):
             for plain in _name_words(word):
@@ -207,20 +205,20 @@ class Vocabulary:
 
     @cached_property
     def before_names(self) -> frozenset[str]:
-        """Returns the words, in lower case, that stand before a name and do not make it another one."""
+        """Returns the words, in lower case, that may precede a name without making it another name."""
         return self.beginnings | self.openers | self.titles | self.errands
 
     def is_held(self, name: str) -> bool:
-        """Decides whether a name is one of a post that only people have. A sponsor may be a firm."""
+        """Decides whether a name is that of a post that only people hold. A sponsor may be a firm."""
         return self.is_post(name) and "sponsor" not in _name_words(name)
 
     def is_part(self, name: str) -> bool:
-        """Decides whether a name is one of a part of an organisation: "QA", "Human Resources"."""
+        """Decides whether a name is that of a part of an organisation: "QA", "Human Resources"."""
         words = _name_words(name)
         return bool(words) and all(word in self.parts for word in words)
 
     def is_of_many(self, label: str) -> bool:
-        """Decides whether the names behind a label may be several: "Owners", "Present"."""
+        """Decides whether several names may follow a label: "Owners", "Present"."""
         words = _WORDS.findall(label.lower())
         return bool(words) and (_is_plural(words[-1]) or words[-1] in self.collective)
 
@@ -236,8 +234,8 @@ class Vocabulary:
     def relation_of(self, label: str) -> Relation | None:
         """Returns the relation for a label, column or key, or None.
 
-        The last word of several decides if it is one for people: "Risk owner", "Councillors present". The name of a
-        post, such as "Product owner", is none.
+        In a label of several words the last one decides if it is a word for people: "Risk owner", "Councillors
+        present". The name of a post, such as "Product owner", is not a relation.
         """
         word = singular(label)
         relation = self.relations.get(word)
@@ -250,10 +248,10 @@ class Vocabulary:
         return relation
 
     def is_denied(self, label: str, listed: str | None = None) -> bool:
-        """Decides whether a label would state something without its words that deny, end or weaken that.
+        """Decides whether a label would state something without those of its words that deny, end or weaken it.
 
-        "Former owner" and "Decision (rejected)" are; "Not present" only mentions people, and "Old boat" is a name. "No
-        budget" is one in a list of risks: `listed` is the type of what the list is of.
+        "Former owner" and "Decision (rejected)" would. "Not present" only mentions people, and "Old boat" is a name.
+        "No budget" is a name in a list of risks: `listed` is the type of the list's entries.
         """
         word = singular(label)
         if word in self.relations or word in self.types or not self._denies(label):
@@ -262,28 +260,28 @@ class Vocabulary:
         return self._says(" ".join(kept), listed) or self._says(_BRACKETS.sub("", label), None)
 
     def is_over(self, behind: str) -> bool:
-        """Decides whether a bracket behind a name says that it is no more or not yet so: "left in May"."""
+        """Decides whether a remark after a name means that it no longer or not yet applies: "left in May"."""
         words = plain_words(behind).split()
         is_within = any(word in behind for word in self.ending if word[0] > _FIRST_JAPANESE and len(word) > 1)
         is_ended = is_within or any(word in self.ending or word in self.denying for word in words)
         return is_ended or _PERIOD.search(behind) is not None
 
     def is_field(self, label: str) -> bool:
-        """Decides whether a label says of what sort the text behind it is: "Owner", "Risk", "Due", "Note"."""
+        """Decides whether a label names the kind of its text: "Owner", "Risk", "Due", "Note"."""
         word = singular(label)
         fields = (self.dues, self.states, self.reasons, self.descriptions, self.numbers, self.names, self.type_words)
         is_known = self.relation_of(label) is not None or self.type_of_each(label) is not None
         return is_known or any(word in words for words in fields) or self.names_a_part(label)
 
     def denies(self, sentence: str) -> bool:
-        """Decides whether a sentence denies what it says: "You may not leave", not "Do not forget to pay"."""
+        """Decides whether a sentence is a denial: "You may not leave" is, "Do not forget to pay" is not."""
         words = plain_words(_SHORT_NOT.sub(" not", sentence)).split()
         denied = [number for number, word in enumerate(words) if word in self.negations or word in self.refusing]
         return any(self.forgetting.isdisjoint(words[number + 1 : number + _NEAR]) for number in denied)
 
     def begins_label(self, label: str) -> bool:
-        """Decides whether words before a colon begin with a word that is a label, if with one that denies it:
-        "No longer responsible for the web site"."""
+        """Decides whether words before a colon begin with a label, perhaps after words that deny it: "No longer
+        responsible for the web site"."""
         words = [word for word in plain_words(label).split() if word not in self.denying | self.between]
         starts = (" ".join(words[:length]) for length in range(1, _LONGEST_WORDS))
         return any(self._says(start, None) or self.relation_of(start) is not None for start in starts)
@@ -293,7 +291,7 @@ class Vocabulary:
         return len(words) > 1 and any(word in self.denying for word in words)
 
     def _says(self, label: str, listed: str | None) -> bool:
-        """Decides whether a label states something of what stands behind it, beside that people are mentioned."""
+        """Decides whether a label states something about the text after it, beyond mentioning people."""
         word = singular(label)
         relation = self.relation_of(label)
         if relation is not None and relation.type == "MENTIONS":
@@ -306,8 +304,8 @@ class Vocabulary:
     def announced(self, heading: str) -> Announced | None:
         """Returns the announcement of a heading such as `Open risks`, `3. Goals for 2026` or `Decision`, or None.
 
-        A heading that names decisions beside things of another type announces neither: what is below may be either. So
-        does one that names people beside anything else.
+        A heading that names decisions together with things of another type announces neither, since the entries below
+        may be either. The same applies to one that names people together with anything else.
         """
         text = _BRACKETS.sub("", _NUMBERING.sub("", heading.lower()))
         if plain_words(text) in self.untyped or len(_WORDS.findall(text)) > _HEADING_WORDS:
@@ -327,12 +325,12 @@ class Vocabulary:
         return found[0] if found and not is_either and not is_beside else None
 
     def are_drafts(self, heading: str) -> bool:
-        """Decides whether a heading names decisions and says in a bracket that they are not made."""
+        """Decides whether a heading names decisions and marks them in a bracket as not made."""
         announced = self.announced(_BRACKETS.sub("", heading)) if self._is_draft(heading) else None
         return announced is not None and announced.type == "Decision"
 
     def leaves_undecided(self, heading: str) -> bool:
-        """Decides whether a heading names decisions and says that they are not made: "Open decisions"."""
+        """Decides whether a heading names decisions and marks them as not made: "Open decisions"."""
         text = plain_words(heading)
         kept = f" {text} "
         for word in sorted(self.undecided | self.negations, key=lambda word: (-len(word), word)):
@@ -341,12 +339,12 @@ class Vocabulary:
         return announced is not None and announced.type == "Decision"
 
     def _is_draft(self, heading: str) -> bool:
-        """Decides whether a bracket in a heading says that what is below is not decided: "Decisions (draft)"."""
+        """Decides whether a bracket in a heading marks the entries below it as undecided: "Decisions (draft)"."""
         said = f" {plain_words(' '.join(_BRACKETS.findall(heading)))} "
         return self._negates(said) or any(f" {word} " in said for word in self.undecided)
 
     def is_rejected(self, heading: str) -> bool:
-        """Decides whether a heading says that what stands below was rejected or called off: "Rejected decisions"."""
+        """Decides whether a heading marks the entries below it as rejected or cancelled: "Rejected decisions"."""
         if not self._rejects(heading):
             return False
         kept = [word for word in plain_words(heading).split() if word not in self.rejecting]
@@ -364,13 +362,13 @@ class Vocabulary:
         return any(word in self.rejecting for word in plain_words(heading).split())
 
     def are_finished(self, heading: str) -> bool:
-        """Decides whether a heading says that the tasks below are done: "Completed tasks", not "Tasks to be done"."""
+        """Decides whether a heading marks the tasks below it as done: "Completed tasks", not "Tasks to be done"."""
         words = frozenset(plain_words(heading).split())
         is_open = not words.isdisjoint(_STILL_OPEN) or not words.isdisjoint(self.negations)
         return not is_open and not words.isdisjoint(self.finished)
 
     def _announced(self, words: list[str], *, is_whole: bool) -> Announced | None:
-        """Returns the announcement of the words of a heading, or of a part of it."""
+        """Returns the announcement that the words of a heading, or of a part of it, make."""
         is_undecided = any(f" {word} " in f" {' '.join(words)} " for word in self.undecided)
         for length in range(min(_LONGEST_WORDS, len(words)), 0, -1):
             for first in range(len(words) - length + 1):
@@ -384,11 +382,11 @@ class Vocabulary:
                 behind = words[first + length] if first + length < len(words) else None
                 is_list = len(words) == first + length + 1 and words[-1] in self.lists
                 if behind is not None and not (is_list or behind[0].isdecimal() or behind in self.behind):
-                    continue  # it only qualifies another word: "DNS promises API"
+                    continue  # the phrase only qualifies another word: "DNS promises API"
                 is_group = phrase in self.groups and (node_type != "Person" or is_named)
                 if _is_plural(words[first + length - 1]) or is_group or is_list:
                     return Announced(node_type, many=True)
-                # Otherwise the heading names one thing of that type, as in `Project Apollo`.
+                # otherwise the heading names one thing of that type, as in `Project Apollo`
                 if is_named and is_whole:
                     return Announced(node_type, many=node_type in _COLLECTIVE)
         return None
@@ -420,7 +418,7 @@ def singular(label: str) -> str:
 
 
 def without_unit(name: str) -> str:
-    """Returns the word of a column or key without what stands in brackets behind it: "Due (YYYY-MM-DD)"."""
+    """Returns the word of a column or key without the brackets after it: "Due (YYYY-MM-DD)"."""
     return singular(_BRACKETS.sub("", name) or name)
 
 

@@ -1,1 +1,1 @@
-"""Designs what an agent remembers: the stores, their retention, their write rules, and the queries that recall."""
+"""Designs what an agent remembers: the stores, their retention, their write rules and their retrieval queries."""

@@ -1,8 +1,8 @@
 """Designs a memory plan from goals, sources and constraints, and turns a plan into nodes of the graph. Pure.
 
 Example: with the goal "Support customers", a source of `messages` and 2,000 tokens, 200 tokens are reserved. The stores
-that every plan has come first. Then the stores that the declared kinds of data fill follow by weight, until the
-smallest sizes fill the 1,800 tokens. The rest is divided by weight. Stores that no longer fit are in `left_out`.
+that every plan has come first. The stores for the declared kinds of data follow by weight, until their smallest sizes
+use up the 1,800 tokens. Any remaining tokens are divided by weight. Stores that don't fit are listed in `left_out`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from contracts.world.signal import SignalLink
 
 RESERVE_SHARE = 0.1
 TOKENS_A_NODE = 80
-"""Tokens of one recalled node in a prompt: title, type and a few properties."""
+"""Tokens that one recalled node takes in a prompt: title, type and a few properties."""
 
 DEEPEST = 6
 MOST_NODES = 1000
 UNDECLARED_FILL = "semantic"
-"""The store that sources fill whose kinds of data are not declared."""
+"""The store for sources that don't declare their kinds of data."""
 
 _PRIORITY = {"low": 0.5, "medium": 1.0, "high": 2.0}
 
@@ -57,7 +57,7 @@ class _Chosen:
     special: tuple[str, ...]
 
     def concerned_by(self, concern: Concern) -> bool:
-        """Returns True if a need with this concern holds for writes to the store."""
+        """Returns True if a need with this concern applies to writes to the store."""
         if concern == "lasting_personal":
             return self.personal and not self.kind.session
         return concern == "all" or bool(self.special)
@@ -73,7 +73,7 @@ def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
     tokens = _split(chosen, usable)
     stated = request.model_dump(mode="json", exclude={"mode"})
     if constraints.confirmation is None:
-        del stated["constraints"]["confirmation"]  # which earlier versions did not know
+        del stated["constraints"]["confirmation"]  # earlier versions lacked it
     plan_id = f"memory-{canonical_sha256(stated)[:16]}"
     kept = {choice.id: _kept(choice, constraints.retention, rule) for choice in chosen}
     stores = [
@@ -115,7 +115,7 @@ def design_memory(request: DesignRequest, owner: str) -> MemoryPlan:
 
 
 def _needs(choice: _Chosen, rule: PrivacyRule, confirmation: str | None) -> list[str]:
-    """Returns what a write to a store has to bring along."""
+    """Returns the needs that a write to a store must satisfy."""
     needs = [need for need, concern in rule.needs.items() if choice.concerned_by(concern)]
     if confirmation is None or not choice.concerned_by("lasting_personal"):
         return needs
@@ -123,7 +123,7 @@ def _needs(choice: _Chosen, rule: PrivacyRule, confirmation: str | None) -> list
 
 
 def _called_for(store: str, request: DesignRequest) -> _Chosen | None:
-    """Returns a store with what calls for it, weighted by the priority of goals, or None."""
+    """Returns a store with the goals and sources that call for it, weighted by the goals' priority, or None."""
     kinds = load_store_kinds()
     kind = kinds.stores[store]
 
@@ -131,7 +131,7 @@ def _called_for(store: str, request: DesignRequest) -> _Chosen | None:
         return any(store in kinds.data_kinds[name].stores for name in names)
 
     goals = [goal for goal in request.goals if fills(goal.kinds)]
-    # A source of unknown kinds is read for facts.
+    # a source that declares no kinds is read for facts
     sources = [s for s in request.sources if fills(s.kinds) or (not s.kinds and store == UNDECLARED_FILL)]
     if not (kind.always or goals or sources):
         return None
@@ -150,7 +150,7 @@ def _called_for(store: str, request: DesignRequest) -> _Chosen | None:
 def _affordable(wanted: Sequence[_Chosen], usable: int) -> tuple[list[_Chosen], list[_Chosen]]:
     """Returns the stores that fit the budget, and those that don't, both in the order of the file.
 
-    Stores of every plan come first, then the others by weight. A larger budget only extends the same order.
+    Stores that every plan has are chosen first, then the others by weight. A larger budget only extends the choice.
     """
     base = [choice for choice in wanted if choice.kind.always]
     others = sorted((choice for choice in wanted if not choice.kind.always), key=lambda choice: -choice.weight)
@@ -174,7 +174,7 @@ def _split(chosen: Sequence[_Chosen], usable: int) -> dict[str, int]:
 
 
 def _kept(chosen: _Chosen, retention: timedelta | None, rule: PrivacyRule) -> tuple[timedelta, str]:
-    """Returns how long a store is kept, and the reason. A retention that was asked for is obeyed."""
+    """Returns how long a store is kept, and the reason. A requested retention has precedence."""
     useful = timedelta(days=chosen.kind.keep_days)
     if chosen.kind.session:
         return (useful, "session") if retention is None else (min(useful, retention), "session")
@@ -239,7 +239,7 @@ def _record_schema(kind: StoreKind, ontology: Ontology) -> dict[str, Any]:
 
 
 def _route(chosen: _Chosen, node_id: str, tokens: int, goals: Sequence[DesignGoal]) -> RetrievalRoute:
-    """Returns the query of a store: as many nodes as its tokens hold, and the deeper the more room there is."""
+    """Returns the query of a store: as many nodes as fit its tokens, and a depth that grows with that number."""
     limit = max(1, min(MOST_NODES, tokens // TOKENS_A_NODE))
     query: dict[str, Any] = {"node_types": list(chosen.kind.node_types), "limit": limit}
     if chosen.kind.method == "recent":
@@ -382,7 +382,7 @@ def plan_node_id(owner: str, plan_id: str) -> str:
 def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor, author: str | None = None) -> Proposal:
     """Returns a plan as nodes and edges of its owner's private graph. The same plan has the same ids.
 
-    `author` is the owner for whom `plan` was made, if that was another than the actor.
+    `author` is the owner for whom `plan` was designed, if not the actor.
     """
 
     def node_id(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""Defines requests for memory plans, and the plans."""
+"""Defines memory plans and the requests for them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DesignAgent(Document):
 
 
 class DesignGoal(Document):
-    """A purpose of the agent, and the kinds of data that it has to recall for it."""
+    """A purpose of the agent, and the kinds of data that it must recall for it."""
 
     title: Title
     priority: Literal["low", "medium", "high"] = "medium"
@@ -77,12 +77,12 @@ class DesignGoal(Document):
 
 
 class DesignSource(Document):
-    """A source from which the agent learns. What is not declared is not guessed from the title."""
+    """A source from which the agent learns. Undeclared properties are not guessed from the title."""
 
     title: Title
     kinds: DataKindNames = Field(default=[])
     personal: bool | None = Field(
-        default=None, strict=True, description="Whether it is about people; null = not declared, and treated as if"
+        default=None, strict=True, description="Whether it is about people; null = not declared, treated as if it were"
     )
     special_categories: list[SpecialCategory] | None = Field(
         default=None,
@@ -101,7 +101,7 @@ class DesignSource(Document):
 
     @property
     def may_be_personal(self) -> bool:
-        """Returns True unless it is declared, or follows from its kinds, that it is not about people."""
+        """Returns True unless the declaration or the kinds rule out that it is about people."""
         if self.personal is not None:
             return self.personal
         kinds = load_store_kinds().data_kinds
@@ -117,7 +117,7 @@ class DesignConstraints(Document):
     retention: Retention | None = Field(
         default=None,
         description="ISO 8601 duration of at least an hour for which memory is kept, in every store that outlives the "
-        "session. Null: each store is kept for as long as it is useful and privacy allows",
+        "session. Null: each store is kept as long as it is useful and privacy allows",
         validate_default=True,
     )
     budget_tokens: int = Field(
@@ -178,26 +178,26 @@ class MemoryStore(Document):
     node_id: str = Field(description="Its node in your graph once the plan is applied; its records are linked to it")
     title: str
     purpose: str
-    domains: list[str] = Field(description="Graph domains that its nodes are of")
+    domains: list[str] = Field(description="Graph domains of its nodes")
     node_types: list[str]
     record_schema: dict[str, Any] = Field(description="JSON Schema of one of its records, as a signal")
     sources: list[str] = Field(description="Titles of the sources that fill it")
     keep_for: str = Field(description="ISO 8601 duration, after which a record ends")
     keep_for_reason: Literal["requested", "session", "privacy", "usefulness"] = Field(
-        description="`requested`: your retention; `session`: it ends with the session; `privacy`: as long as this "
-        "level keeps memory about people where you name no retention; `usefulness`: this store's own time"
+        description="`requested`: your retention; `session`: it ends with the session; `privacy`: this level's limit "
+        "for memory about people, used if you name no retention; `usefulness`: this store's default"
     )
     holds_personal_data: bool
     special_categories: list[str] = Field(description="Special categories of personal data that its sources declare")
-    called_for_by: list[str] = Field(description="Goals and sources that asked for it; empty: every plan has it")
+    called_for_by: list[str] = Field(description="Goals and sources that call for it; empty: every plan has it")
 
 
 class RetrievalRoute(Document):
-    """The query of a store before the agent acts."""
+    """The query that recalls a store before the agent acts."""
 
     store: str
     method: Method
-    query: dict[str, Any] = Field(description="The body of `POST /api/v2/world-model/query` that asks it, as it stands")
+    query: dict[str, Any] = Field(description="Body of `POST /api/v2/world-model/query` that recalls it, ready to send")
     budget_tokens: int
 
 
@@ -208,7 +208,7 @@ class WriteRule(Document):
     through: Literal["POST /api/v2/world-model/signal"] = "POST /api/v2/world-model/signal"
     link: SignalLink = Field(description="The link that makes a signal a record of this store")
     least_confidence: float = Field(ge=0, le=1)
-    needs: list[str] = Field(description="What a write has to bring along")
+    needs: list[str] = Field(description="What a write must bring along")
     visibility: Literal["private"] = "private"
 
 
@@ -231,7 +231,7 @@ class PlanRisk(Document):
 
 
 class Unknown(Document):
-    """Something that the request does not say and that can't be worked out, and what the plan assumes instead."""
+    """Something that the request leaves open and that can't be derived, and what the plan assumes instead."""
 
     about: str = Field(description="JSON pointer to the part of the request, or to the part of this plan")
     question: str
@@ -248,10 +248,10 @@ class MemoryPlan(Document):
     retrieval: list[RetrievalRoute]
     write_rules: list[WriteRule]
     budget: list[BudgetShare]
-    reserve_tokens: int = Field(description="Kept for the request itself")
-    keep_for: str = Field(description="The longest that anything is kept, as an ISO 8601 duration")
+    reserve_tokens: int = Field(description="Reserved for the request itself")
+    keep_for: str = Field(description="The longest retention of any store, as an ISO 8601 duration")
     privacy: Privacy
-    left_out: list[str] = Field(description="Stores that were asked for, and for which the budget is too small")
+    left_out: list[str] = Field(description="Stores that were called for but did not fit the budget")
     risks: list[PlanRisk]
     unknowns: list[Unknown] = Field(description="What the plan can't know, and what it assumes")
 
@@ -260,9 +260,9 @@ class DesignResult(MemoryPlan):
     """A plan, with the decision if it was applied."""
 
     mode: Literal["preview", "apply"]
-    verdict: Verdict | None = Field(description="The validator's; null for a preview")
-    stages: list[StageDocument] = Field(description="What its stages said; empty for a preview")
-    node_ids: list[str] = Field(description="Nodes of the applied plan; empty where nothing was written")
+    verdict: Verdict | None = Field(description="The validator's verdict; null for a preview")
+    stages: list[StageDocument] = Field(description="The results of its stages; empty for a preview")
+    node_ids: list[str] = Field(description="Nodes of the applied plan; empty if nothing was written")
     revision: int
 
 

@@ -35,7 +35,7 @@ class StoreKind(_Row):
 
 
 class DataKind(_Row):
-    """A kind of data. `personal` is None if only the source can say whether it is about people."""
+    """A kind of data. `personal` is None if only the source can tell whether it is about people."""
 
     about: str
     stores: tuple[str, ...]
