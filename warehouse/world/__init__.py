@@ -1,2 +1,1 @@
-"""Stores the graph: writes proposals to the ledger and answers questions from snapshots, memory and past
-generations."""
+"""Stores the graph: writes proposals to the ledger and answers queries from snapshots, memory and past generations."""

@@ -1,5 +1,5 @@
--- One row per state of an edge that comes next, in the order of `arriving_bodies`: of its record as JSON, which stays there
--- but for tombstones. It is live as `is_live` has it. Times are UTC.
+-- One row per arriving state of an edge, in the order of `arriving_bodies`, parsed from its JSON record. The record
+-- stays there, except for tombstones. `live` is decided as by `is_live`. Times are UTC.
 create temp table arriving_edges as
 select
     state.id,

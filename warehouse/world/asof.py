@@ -1,7 +1,7 @@
-"""Answers questions about the past graph: what held at an instant, as known at a revision.
+"""Answers queries of the past graph: what held at an instant, as known at a revision.
 
-Reads the bi-temporal rows of a generation and the events that came after them. What matches a search is ranked by the
-code that ranks the present.
+Reads the bi-temporal rows of a generation and the later events. Search results are ranked by the same code as for the
+current graph.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PastView:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, events: Sequence[Event], past: Past, owner: str | None
     ) -> None:
-        """Prepares the view over an exclusive cursor on a query copy; `events` are all those that the copy may lack."""
+        """Prepares the view on an exclusive cursor of a query copy; `events` are all that the copy may lack."""
         self.revision = past.revision
         self._connection = connection
         self._owner = owner
@@ -125,7 +125,7 @@ class PastView:
         return Page([self._marked(words[found[place]][0]) for place in ranked[skip : skip + limit]], len(found))
 
     def _following(self, ids: Sequence[str]) -> np.ndarray[Any, Any]:
-        """Returns the places among `ids` of the nodes after them, as `Snapshot.following` does; -1 for others."""
+        """Returns the indexes in `ids` of the nodes after each, as `Snapshot.following` does; -1 if not in `ids`."""
         places = {node_id: place for place, node_id in enumerate(ids)}
         rows = {node_id: rest for node_id, *rest in self._rows("past_following", {"ids": list(ids)})}
         following = [[places.get(other, -1) for other in rows[node_id]] for node_id in ids]
@@ -194,8 +194,8 @@ class PastView:
         return {node.id for node, words in candidates if spelt.matches(words)}
 
     def _candidates(self, search: Search) -> list[tuple[Node, NodeWords]]:
-        """Returns the nodes whose records or edges hold the letters of a word, with their words as far as these may
-        match; whether they have the word is for the caller to decide."""
+        """Returns the nodes whose records or edges contain the letters of a word, with their words that may match. The
+        caller decides whether they have the word."""
         nodes = {
             node.id: node
             for (body,) in self._rows("past_candidates", {"roots": self._roots(search)})
@@ -206,7 +206,7 @@ class PastView:
         return [(node, with_edges(words_of(node), of_edges.get(node.id, ()))) for node in nodes.values()]
 
     def _edge_words(self, search: Search, ids: Sequence[str]) -> dict[str, list[EdgeWords]]:
-        """Returns the words of edges that hold the letters of a word, and of all edges of these nodes, by node."""
+        """Returns, by node, the words of edges that contain the letters of a word, and of all edges of these nodes."""
         of_edges: dict[str, list[EdgeWords]] = {}
         parameters = {"roots": self._roots(search), "ids": list(ids), "most": MOST_EDGES}
         for node_id, edge_type, properties, alias in self._rows("past_edge_texts", parameters):
@@ -216,7 +216,7 @@ class PastView:
         return of_edges
 
     def _spelt(self, search: Search) -> tuple[Search, list[tuple[Node, NodeWords]]]:
-        """Returns a search whose first long words that nobody has count as mistyped, and its candidates."""
+        """Returns the search with its first long words that no node has marked as mistyped, and its candidates."""
         candidates = self._candidates(search)
         missing = {word for word in doubtful(search) if not any(has_word(words, word) for _, words in candidates)}
         if not missing:
@@ -225,7 +225,7 @@ class PastView:
         return spelt, self._candidates(spelt)
 
     def _roots(self, search: Search) -> list[str]:
-        """Returns letters of which every matching node, or an edge of it, has some."""
+        """Returns letter sequences of which every matching node, or an edge of it, contains at least one."""
         near = {
             form
             for word in search.words
@@ -236,17 +236,17 @@ class PastView:
         return sorted(search.roots | near)
 
     def _words_like(self, word: str, letters: int) -> list[str]:
-        """Returns words of the viewer's graph then whose length differs by at most so many letters."""
+        """Returns words of the viewer's graph at that time whose length differs by at most `letters`."""
         parameters = {"length": len(word), "letters": letters}
         return [form for (form,) in self._rows("past_words", parameters)]
 
     def _nodes(self, ids: Sequence[str]) -> list[Node]:
-        """Returns the nodes with these ids, in their order; leaves out ids that are not visible."""
+        """Returns the nodes with these ids, in that order; leaves out ids that are not visible."""
         nodes = {node_id: self._marked(_node(body)) for node_id, body in self._rows("past_nodes", {"ids": list(ids)})}
         return [nodes[node_id] for node_id in ids if node_id in nodes]
 
     def _marked(self, node: Node) -> Node:
-        """Returns a node that is marked as disputed if it was at the instant, not when it was recorded."""
+        """Returns a node marked as disputed if it was so at the instant, regardless of when it was recorded."""
         if self._as_of is None or "predicate" not in node.properties:
             return node
         disputed = node.id in self._disputed
@@ -254,7 +254,7 @@ class PastView:
 
     @cached_property
     def _facts(self) -> dict[str, list[Node]]:
-        """The facts that held then, by their key."""
+        """The facts that held then, by fact key."""
         facts: dict[str, list[Node]] = {}
         for (body,) in self._rows("past_facts", {}):
             fact = _node(body)
@@ -280,5 +280,5 @@ def _conditions(within: Filter) -> dict[str, object]:
 
 
 def _encoded(states: Sequence[Node | Edge]) -> list[str]:
-    """Encodes states as JSON, one text each."""
+    """Encodes states as JSON strings."""
     return [msgspec.json.encode(state).decode() for state in states]

@@ -46,9 +46,9 @@ def record(
 ) -> None:
     """Adds the decision `seq` to the chain, with its proposal and the events that it wrote.
 
-    `settles` is the seq of an escalated decision that is decided with this one; `key_id` is the requesting key;
-    `confirmation` is the claim that the owner agreed. With `batch`, the digest of all its events (`batch_of`), it keeps
-    that instead of one digest of each.
+    `settles` is the seq of an escalated decision that this one settles; `key_id` is the requesting key; `confirmation`
+    is the claim that the owner agreed. If `batch`, the digest of all its events (`batch_of`), is given, it is stored
+    instead of one digest per event.
     """
     payload = payload_text(
         {
@@ -85,7 +85,7 @@ def decided_stages(reader: Reader, seq: int) -> tuple[StageResult, ...]:
 
 
 def newest_decisions(reader: Reader, limit: int) -> list[dict[str, Any]]:
-    """Returns the newest decisions, newest first, each with its payload, or None where it was forgotten."""
+    """Returns the newest decisions, newest first, each with its payload, or None if that was forgotten."""
     return [
         {
             "number": row["number"],
@@ -104,7 +104,7 @@ def verify(reader: Reader, known: KnownHeads | None = None) -> AuditReport:
 
     It finds a changed, missing, added or reordered decision, a changed payload, an event without the decision that
     wrote it, a changed event, and a current state that differs from its newest event. A chain that was rewritten or cut
-    off as a whole is consistent in itself; it is found with `known`, the signed heads of earlier generations.
+    off as a whole is self-consistent; `known`, the signed heads of earlier generations, reveals it.
     """
     compared = _compared(reader, known or KnownHeads())
     faults = compared.faults
@@ -171,7 +171,7 @@ def _compared(reader: Reader, known: KnownHeads) -> _Compared:
         _compare(reader, f"the restore of {restored_at}", restored_at, known.restore.head, found)
     for generation, head in known.published.items():
         at = published_at(generation)
-        # The chain of the restore is the one that its record is compared with, whatever was published before.
+        # only the record of a restore counts for the time before it, regardless of what was published then
         if at > restored_at:
             _compare(reader, f"generation {generation}", at, head, found)
         elif not begins_with(reader, head.decisions, head.link):
@@ -187,8 +187,8 @@ def _compared(reader: Reader, known: KnownHeads) -> _Compared:
 def _compare(reader: Reader, name: str, at: str, head: AuditHead, found: _Compared) -> None:
     """Adds to `found` how the chain contradicts a head that was signed at `at`.
 
-    A backup that was restored ends before the head's decision, and whatever stands in its place was decided later. A
-    decision of before in its place was written there by somebody's hand.
+    A restored backup ends before the head's decision, and any decision with that number was made later. An earlier
+    decision with that number is a sign of tampering.
     """
     if begins_with(reader, head.decisions, head.link):
         return

@@ -1,5 +1,5 @@
-"""Signs a head of the audit in each generation, so that a chain that was rewritten as a whole is found, and what an
-operator records of a restore, which such heads contradict."""
+"""Signs a head of the audit in each generation, so that a chain that was rewritten as a whole is detected, and signs an
+operator's records of restores, which explain why such heads contradict the chain."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RESTORE_FILE = "restored.json"
 def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:
     """Returns the head of the chain for the pending generation, or None before the first decision.
 
-    If the ledger can't be read, the last generation's head is signed again: a document may be marked stale because of
-    that very fault.
+    If the ledger can't be read, the last generation's head is signed again, because a document may be marked stale for
+    that very reason.
     """
     head = _newest(settings) or (None if draft.previous is None else _known(draft.previous.manifest))
     if head is None:
@@ -38,7 +38,7 @@ def audit_head(settings: Settings, draft: Draft) -> AuditHead | None:
 
 
 def known_heads(settings: Settings) -> KnownHeads:
-    """Returns the heads of retained generations, sorted by what their signatures are worth, and the last restore.
+    """Returns the heads of retained generations, classified by the validity of their signatures, and the last restore.
 
     Raises `StoreUnusable`, `SettingsInvalid`.
     """
@@ -61,14 +61,15 @@ def known_heads(settings: Settings) -> KnownHeads:
     if restore is not None and not keys.verifies(restore.head.signature, restore.sha256):
         if restore.head.signature.get("kid") in kids:
             faults.append(f"the record of the restore of {restore.restored_at} is not signed by the key that it names")
-        restore = None  # of a key that a later restore took back: that has to be recorded again
+        restore = None  # signed by a key that a later restore reverted: the restore must be recorded again
     return KnownHeads(published=heads, faults=tuple(faults), of_lost_keys=tuple(of_lost_keys), restore=restore)
 
 
 def record_restore(settings: Settings, reader: Reader, now: datetime) -> Restore:
-    """Signs the chain as it is now and keeps that beside the generations, in place of an earlier restore.
+    """Signs the present head of the chain and stores it next to the generations, replacing an earlier restore.
 
-    The caller has verified the chain, which may be shorter than the heads of earlier generations say. Raises `OSError`.
+    The caller has verified the chain, which may be shorter than the heads of earlier generations claim. Raises
+    `OSError`.
     """
     decisions, link = newest_link(reader) or (0, FIRST_LINK)
     unsigned = Restore(restored_at=utc_text(now), head=AuditHead(decisions=decisions, link=link, signature={}))

@@ -1,4 +1,4 @@
-"""Shows the stages the newest states of many nodes and edges that are read from the ledger together."""
+"""Gives the stages the newest states of many nodes and edges, which it reads from the ledger together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class BulkView(LedgerView):
-    """A `LedgerView` that has read what it will be asked for in a few statements. It answers everything else too."""
+    """A `LedgerView` that prefetches states in a few statements. It looks up everything else like its base class."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader)
@@ -26,7 +26,7 @@ class BulkView(LedgerView):
     def read(
         self, nodes: Collection[str], edges: Collection[str], fact_keys: Collection[str], dedupe_keys: Collection[str]
     ) -> None:
-        """Reads nodes and edges with these ids and lists with these keys."""
+        """Prefetches the nodes and edges with these ids and the lists with these keys."""
         self._nodes |= dict.fromkeys(nodes)
         self._nodes |= {node.id: node for node in decode_nodes(self._rows("world_nodes_by_ids", nodes))}
         self._edges |= dict.fromkeys(edges)
@@ -57,4 +57,4 @@ class BulkView(LedgerView):
 
 
 MOST_ALIKE = 10
-"""As many as `LedgerView` returns."""
+"""The limit of `LedgerView`."""

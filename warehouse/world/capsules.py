@@ -1,4 +1,4 @@
-"""Stores onboarding capsules in the ledger: creates them, and attaches them to a key's owner by a one-time token."""
+"""Stores onboarding capsules in the ledger: creates them, and attaches them to a key's owner with a one-time token."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def create_capsule(
     request_key: str | None,
     alignment: Alignment,
 ) -> Capsule:
-    """Creates a capsule. The same request with the same `request_digest` of a key returns the same capsule.
+    """Creates a capsule. Repeating the request with the same `request_key` returns the same capsule.
 
     Raises `IdempotencyMismatch`.
     """
@@ -86,7 +86,7 @@ def _token_state(known: Row, now: datetime) -> ClaimTokenState:
 
 
 def claim_token(pepper: bytes, capsule_id: str) -> str:
-    """Derives the token of a capsule. It is never stored, so nothing in the store can be used to claim."""
+    """Derives the token of a capsule. It is never stored, so nobody can claim a capsule with data from the store."""
     mac = hmac.new(pepper, f"capsule claim {capsule_id}".encode(), hashlib.sha256).hexdigest()
     return f"svc_capsule_{capsule_id}_{mac}"
 
@@ -94,9 +94,9 @@ def claim_token(pepper: bytes, capsule_id: str) -> str:
 def claim_capsule(
     ledger: Ledger, pepper: bytes, token: str, owner: str, *, alignment: Alignment, key_id: str | None = None
 ) -> tuple[str, Decision]:
-    """Makes a capsule's nodes and edges private ones of `owner`, the requesting key's. Returns its id and the decision.
+    """Makes a capsule's nodes and edges private to `owner`, the requesting key's. Returns its id and the decision.
 
-    Raises the same `ClaimTokenUnknown` for a wrong and for a used token, and `ProposalRejected`; after that the token
+    Raises the same `ClaimTokenUnknown` for a wrong and for a used token, and `ProposalRejected`, after which the token
     can be tried again.
     """
     unknown = ClaimTokenUnknown("No capsule waits for this token.")

@@ -1,7 +1,7 @@
-"""Answers questions about the current graph: the snapshot with the overlay on top, as one caller sees it.
+"""Answers queries of the current graph: the snapshot with the overlay on top, as one caller sees it.
 
-The caller ensures that the overlay does not change meanwhile. Nodes are numbers here: below `len(snapshot)` those of
-the snapshot, above it those that only the overlay knows (see `overlay.py` for an example).
+The caller ensures that the overlay does not change meanwhile. Nodes are numbers here: those below `len(snapshot)` are
+in the snapshot, the others only in the overlay (see `overlay.py` for an example).
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from warehouse.world.word_queries import IndexedWord, Part, scoring_all, scoring
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
 FORMS_AT_MOST = 5_000
-"""Words of an index that are compared with one that was not found."""
+"""Maximum number of words of an index that are compared with a word that was not found."""
 
 
 class _Weighed(NamedTuple):
-    """A word of a search, its rarity among all that the caller sees, and itself in each index by the owner's code."""
+    """A search word, its rarity among all that the caller sees, and its occurrence in each index by owner code."""
 
     word: SearchWord
     weight: float
@@ -138,7 +138,7 @@ class CurrentView:
             for form in self._forms_like(word.written, within.scope)
             if OSA.distance(word.written, form, score_cutoff=NEAR_LETTERS) <= NEAR_LETTERS
         )
-        # The index still has the words of nodes that were changed since, which the caller may no longer see.
+        # the index still has words of nodes that were changed since, which the caller may no longer see
         everything = Filter(scope=within.scope)
         seen = (
             form
@@ -210,7 +210,7 @@ class CurrentView:
     # -- filters
 
     def _passing(self, within: Filter) -> tuple[Numbers, Numbers]:
-        """Marks the nodes of the snapshot, and the overlay's additional ones, that are visible and pass the filter."""
+        """Marks the snapshot's nodes, and the overlay's additional ones, that are visible and pass the filter."""
         snapshot, columns = self._snapshot, self._overlay.columns
         return (
             self._visible[0] & self._fits(within, snapshot.node_owner, snapshot.node_type, snapshot.node_domain),
@@ -248,7 +248,7 @@ class CurrentView:
         return int(arrays[0][at]), int(arrays[1][at]), int(arrays[2][at])
 
     def _test(self, within: Filter) -> Callable[[int, int, int], bool]:
-        """Returns a test that decides whether a node of this owner code, type and domain is visible and passes."""
+        """Returns a predicate on owner code, type and domain: whether such a node is visible and passes the filter."""
         wanted_domain = None if within.domain is None else self._overlay.domains.find(within.domain)
         wanted_types = self._type_numbers(within)
 
@@ -265,17 +265,17 @@ class CurrentView:
     # -- search
 
     def _indexes(self, scope: Scope) -> Iterator[tuple[TextIndex, int]]:
-        """Yields the indexes that hold nodes of a scope which the caller sees, with the owner's code; 0 is public."""
+        """Yields the indexes with nodes of a scope that the caller sees, each with the owner's code; 0 is public."""
         if self._snapshot.public_text is not None and scope != "own":
             yield self._snapshot.public_text, 0
         if self._snapshot.private_text is not None and scope != "public" and self._code not in (0, NOBODY):
             yield self._snapshot.private_text, self._code
 
     def _weighed(self, search: Search) -> list[_Weighed]:
-        """Returns the words of a search, weighed.
+        """Returns the words of a search with their weights.
 
-        A word that nobody has, and that is long enough, counts as mistyped; only the first few, because looking for its
-        like costs milliseconds.
+        A long enough word that no node has counts as mistyped, but only the first few such words, because searching for
+        similar ones takes milliseconds.
         """
         weighed = []
         doubtful = 0
@@ -295,7 +295,7 @@ class CurrentView:
 
     @cached_property
     def _visible_nodes(self) -> int:
-        """The number of nodes that the caller sees, but for those that changed owners since the snapshot."""
+        """The number of nodes that the caller sees, ignoring changes of owners since the snapshot."""
         added = self._overlay.columns.owner
         count = int(np.count_nonzero(self._allowed(added)))
         for index, owner in self._indexes("both"):
@@ -304,11 +304,12 @@ class CurrentView:
 
     @cached_property
     def _changed(self) -> Numbers:
-        """Nodes of the snapshot that the overlay has another state of."""
+        """The snapshot's nodes of which the overlay has a newer state."""
         return np.array([number for number in self._overlay.nodes if number < self._known], np.int64)
 
     def _nodes_with(self, word: SearchWord, indexed: Mapping[int, IndexedWord]) -> int:
-        """Returns about how many visible nodes have the word, or else one that begins so; 0 only if none has either."""
+        """Returns the approximate number of visible nodes with the word, or, if there are none, with a word that begins
+        like it. It is 0 only if there are neither."""
         words = self._overlay.words
         having = sum(map(self._sees, words.having(word))) + sum(each.having(owner) for owner, each in indexed.items())
         if having:
@@ -326,7 +327,7 @@ class CurrentView:
         return {number: score for number, score in scores.items() if passes(*self._row(number))}
 
     def _overtaken(self, weighed: Sequence[_Weighed], within: Filter) -> int:
-        """Returns how many nodes the indexes find only by words that the overlay replaced."""
+        """Returns the number of nodes that the indexes find only by words that the overlay replaced."""
         if not self._overlay.before:
             return 0
         passes = self._test(within)
@@ -344,8 +345,8 @@ class CurrentView:
         """Returns the number of matching nodes in the index, and the best `wanted` of those that the overlay did not
         change, with their scores.
 
-        Changed nodes are searched in the overlay instead, so hits on them are dropped; if too few remain, the search
-        asks for twice as many.
+        Changed nodes are searched in the overlay instead, so hits on them are dropped. If too few remain, twice as many
+        are requested.
         """
         conditions = []
         if owner:
@@ -396,7 +397,7 @@ class CurrentView:
         return following
 
     def _forms_like(self, word: str, scope: Scope) -> Iterator[str]:
-        """Yields words that begin like `word`, of nodes that the caller sees."""
+        """Yields words of visible nodes that begin with the same two letters as `word`."""
         beginning = word[:2]
         for index, owner in self._indexes(scope):
             of_owner = _number_query(index, "owner", [owner]) if owner else None
@@ -412,7 +413,7 @@ class CurrentView:
     # -- traversal
 
     def _levels(self, start: int, depth: int, direction: Direction) -> tuple[list[Numbers], bool]:
-        """Returns the numbers of nodes by their distance from the start, each once, and whether the traversal is
+        """Returns the numbers of nodes, each once, by distance from the start, and whether the traversal is
         complete."""
         visited = np.zeros(self._known + len(self._overlay.added_ids), bool)
         visited[start] = True
@@ -431,7 +432,7 @@ class CurrentView:
         return levels, True
 
     def _neighbours(self, numbers: Numbers, direction: Direction) -> Numbers:
-        """Returns the visible nodes that visible edges lead to, once for each edge."""
+        """Returns the visible nodes to which visible edges lead, once per edge."""
         known = numbers[numbers < self._known]
         ends_of_edges: list[Numbers] = []
         later: list[int] = []
@@ -493,7 +494,8 @@ class CurrentView:
 
 
 def _places_between(places: Sequence[int], ids: Sequence[str]) -> list[float]:
-    """Returns places in the order of ids for nodes that the snapshot lacks: `places` are those that they would take."""
+    """Returns distinct sort positions, in the order of ids, for nodes that the snapshot lacks. `places` are their
+    insertion points."""
     in_order = sorted(range(len(ids)), key=ids.__getitem__)
     rank = {row: (number + 1) / (len(ids) + 1) for number, row in enumerate(in_order)}
     return [place - 1 + rank[row] for row, place in enumerate(places)]

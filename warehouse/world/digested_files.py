@@ -14,15 +14,15 @@ from typing import BinaryIO
 from warehouse.world.snapshot import FileEntry
 
 Write = Callable[[bytes | memoryview], None]
-"""Appends content, which may not change afterwards, to a file. Raises the error of an earlier write."""
+"""Appends content, which must not change afterwards, to a file. Raises the error of an earlier write."""
 
 PIECES_WAITING = 8
-"""Pieces of content that wait in memory. A caller with one more waits until the first of them is written."""
+"""Maximum number of pieces of content in the queue. A caller with one more waits until the first is written."""
 
 
 class DigestedFiles:
-    """Writes files in `directory`. At the end of its block they are complete, or it raises the error of the first write
-    that failed."""
+    """Writes files in `directory`. At the end of the `with` block they are complete, or the error of the first failed
+    write is raised."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -32,13 +32,13 @@ class DigestedFiles:
         self._files: dict[str, _DigestedFile] = {}
 
     def open(self, name: str) -> Write:
-        """Creates an empty file and returns what appends to it."""
+        """Creates an empty file and returns a function that appends to it."""
         file = _DigestedFile(self._opened.enter_context((self._directory / name).open("wb")))
         self._files[name] = file
         return partial(self._write, file)
 
     def entries(self) -> dict[str, FileEntry]:
-        """Returns the size and the digest of every file, by its name. Call it after the block."""
+        """Returns the size and digest of every file by name. Call it after the `with` block."""
         return {name: file.entry() for name, file in self._files.items()}
 
     def _write(self, file: _DigestedFile, content: bytes | memoryview) -> None:
@@ -55,7 +55,7 @@ class DigestedFiles:
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         with self._opened:
             try:
-                if failure is None or issubclass(failure, Exception):  # which may come of the same full disk
+                if failure is None or issubclass(failure, Exception):  # the same full disk may have caused both
                     self._wait_until_at_most(0)
             finally:
                 self._thread.shutdown(cancel_futures=True)

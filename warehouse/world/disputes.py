@@ -1,4 +1,4 @@
-"""Finds the values beside a disputed fact, for answers that contain it."""
+"""Finds the competing values of a disputed fact, for answers that contain it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from contracts.world.records import Node
 def disputes_among(
     nodes: Iterable[Node], holding: Callable[[str], Iterable[Node]], ontology: Ontology
 ) -> list[Dispute]:
-    """Returns the disputes in which some of these nodes take part, each once.
+    """Returns the disputes in which any of these nodes takes part, each once.
 
-    `holding` returns the facts with a key (`identity.fact_key`) that hold at the time of the question. They belong to
-    one owner, or are all public, so who sees one sees all. `ontology` is the one of the question's owner then.
+    `holding` returns the facts with a key (`identity.fact_key`) that hold at the time of the query. They belong to one
+    owner or are all public, so anyone who sees one sees all. `ontology` is that of the querying owner at that time.
     """
     keys = dict.fromkeys(
         fact_key(ontology, node.owner, node.properties) for node in nodes if node.disputed and not node.erased

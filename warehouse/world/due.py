@@ -1,6 +1,6 @@
-"""Records again what begins or ends to hold by the clock, so that planned facts become part of the graph on their day.
+"""Records states again when they begin or cease to hold, so that planned facts become part of the graph on their day.
 
-A state is judged when it is stated. When its time comes nothing is judged again: the rule of standing is applied to the
+A state is judged when it is stated. When its time comes, it is not judged again: the rule of standing is applied to the
 facts of its subject at that time, and the result is written as one decision.
 """
 
@@ -24,13 +24,13 @@ STATES_AT_ONCE = 500
 
 
 def next_due(reader: Reader) -> str | None:
-    """Returns the next time at which a node or an edge begins or ends to hold, or None if none is known."""
+    """Returns the next time at which a node or an edge begins or ceases to hold, or None if none is known."""
     row = reader.row("world_next_due")
     return None if row is None else row["due"]
 
 
 def settle_due(ledger: Ledger) -> int:
-    """Records again every state whose time has come, and the facts disputed or no longer disputed by it.
+    """Records again every state whose time has come, and the facts that it makes disputed or undisputed.
 
     Returns the number of written states.
     """
@@ -63,9 +63,9 @@ def _with_facts(reader: Reader, due: Sequence[Node], now: str) -> list[Node]:
 
 
 def placed_again(reader: Reader, nodes: Sequence[Node], now: str, *, always: Collection[str] = ()) -> list[Node]:
-    """Returns the facts about the subjects and predicates of these nodes that stand otherwise at `now` than recorded.
+    """Returns the facts about the subjects and predicates of these nodes whose state at `now` differs from the record.
 
-    The facts in `always` are returned in any case.
+    The facts in `always` are always returned.
     """
     view, changed = LedgerView(reader), []
     ontologies = {owner: ontology_of(reader, owner) for owner in {node.owner for node in nodes}}

@@ -23,34 +23,33 @@ _edge = msgspec.json.Decoder(Edge).decode
 
 
 def events_after(reader: Reader, seq: int, limit: int) -> list[Event]:
-    """Returns at most `limit` events above `seq`, oldest first. Other changes of the ledger use the seqs between
-    them."""
+    """Returns at most `limit` events above `seq`, oldest first. Seqs between them are other changes of the ledger."""
     return decode_events(reader.rows("world_events_after", seq=seq, limit=limit))
 
 
 def has_event(reader: Reader, seq: int, recorded_at: str | None) -> bool:
-    """Returns whether the ledger has the event `seq` of that time; of any time where it is not known.
+    """Returns whether the ledger has the event `seq` with that time, or with any time if `recorded_at` is None.
 
-    It has not where it was restored from a backup and is older than what was made of it.
+    It lacks the event if it was restored from a backup that is older than the data derived from the ledger.
     """
     known = recorded_at_of(reader, seq)
     return known is not None and recorded_at in (None, known)
 
 
 def recorded_at_of(reader: Reader, seq: int) -> str | None:
-    """Returns when an event was recorded, or None if the ledger has none of this `seq`."""
+    """Returns when an event was recorded, or None if the ledger has no event with this `seq`."""
     row = reader.row("world_event_recorded_at", seq=seq)
     return None if row is None else str(row["recorded_at"])
 
 
 def event_texts_between(reader: Reader, after: int, until: int) -> list[tuple[int, str, str, bool]]:
-    """Returns the events above `after` and up to `until` but for edges with forms, as `seq`, kind, state as JSON, and
+    """Returns the events above `after` and up to `until`, except edges with forms, as `seq`, kind, state as JSON, and
     whether it follows an earlier state of its node or edge."""
     return reader.values("world_event_texts_between", after=after, until=until)
 
 
 class FormedEdge(NamedTuple):
-    """An edge whose state follows from the form with a number."""
+    """An edge whose state follows from the form with the number `form`."""
 
     revision: int
     id: str
@@ -60,8 +59,8 @@ class FormedEdge(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The members that edges of one import share: their JSON behind the ids of the edge and its ends, before and after
-    the revision, and the time of the import. The number is the revision of the first of them."""
+    """The members that edges of one import share: their JSON after the ids of the edge and its ends, split before and
+    after the revision, and the time of the import. The number is the revision of the first of these edges."""
 
     number: int
     head: str
@@ -70,19 +69,19 @@ class Form(NamedTuple):
 
 
 def formed_edges_between(reader: Reader, after: int, until: int) -> list[FormedEdge]:
-    """Returns the edges with forms among these events, oldest first."""
+    """Returns the edges with forms above `after` and up to `until`, oldest first."""
     return list(map(FormedEdge._make, reader.values("world_formed_edges_between", after=after, until=until)))
 
 
 def forms_of(reader: Reader, edges: Iterable[FormedEdge]) -> dict[int, Form]:
-    """Returns the forms of edges, of which there are some, by their numbers."""
+    """Returns the forms of edges by number. There must be at least one edge."""
     numbers = {edge.form for edge in edges}
     rows = reader.values("world_forms_between", first=min(numbers), last=max(numbers))
     return {form.number: form for form in map(Form._make, rows) if form.number in numbers}
 
 
 def events_of_decision(reader: Reader, decision_seq: int) -> list[Event]:
-    """Returns the events of one decision in the order of writing."""
+    """Returns the events of one decision in the order in which they were written."""
     return decode_events(reader.rows("world_events_of_decision", decision_seq=decision_seq))
 
 
@@ -139,12 +138,12 @@ def as_recorded(kind: str, body: str) -> str:
     """Returns the state of an event as JSON with all fields."""
     if body.find(_LAST_FIELD, -_WITHIN) >= 0:
         return body
-    # an earlier version knew fewer fields
+    # written by an earlier version with fewer fields
     return _encode(_node(body) if kind == "node" else _edge(body)).decode()
 
 
 def event_body(event: Event) -> str:
-    """Encodes the state of an event as it is stored."""
+    """Encodes the state of an event in its stored form."""
     return _encode(event.node or event.edge).decode()
 
 
@@ -162,23 +161,24 @@ def append_states(tx: Transaction, states: Sequence[Node | Edge], decision_seq: 
 
 
 class Batch(NamedTuple):
-    """Holds the values that all rows of one decision of an import share."""
+    """The values that all rows of one decision of an import share."""
 
     actor: str
     owner: str
     now: str
     decision: int
     segment: int
-    """The segment of the indexes of random keys that new nodes and edges go into."""
+    """The segment, in the indexes of random keys, for new nodes and edges."""
 
 
 def append_batch(
     tx: Transaction, states: Sequence[Node | Edge | NewNode | NewEdge], forms: Sequence[EdgeForm], batch: Batch
 ) -> dict[str, Any]:
-    """Does `append_states` for states of which some are new and encoded already. Returns the digest of the batch.
+    """Does what `append_states` does for states of which some are new and already encoded. Returns the batch's digest.
 
-    `forms` is what the new edges share. A form of several edges is stored once, and they have no events: their states
-    follow from it. The last state has an event, in the ordinary segment, which alone is in the index of times.
+    `forms` are the members that the new edges share. A form of several edges is stored once, and these edges have no
+    events: their states follow from the form. The last state gets an event in the ordinary segment, because the index
+    of times covers only that segment.
     """
     if batch.segment:
         tx.run("world_begin_segment", segment=batch.segment)
@@ -192,7 +192,7 @@ def append_batch(
 
 
 class _BatchRows:
-    """Collects the rows of a batch. `shared` are the places of the forms that several of its edges have."""
+    """Collects the rows of a batch. `shared` are the indexes of the forms that several of its edges have."""
 
     def __init__(self, batch: Batch, forms: Sequence[EdgeForm], shared: Collection[int], last: int) -> None:
         self._batch = batch
@@ -201,7 +201,7 @@ class _BatchRows:
         self._shared = shared
         self._last = last
         self._numbers: dict[int, int] = {}
-        """The number of each stored form by its place."""
+        """The number of each stored form by its index."""
         self._events: list[tuple[Any, ...]] = []
         self._nodes: list[tuple[Any, ...]] = []
         self._edges: list[tuple[Any, ...]] = []
@@ -235,7 +235,7 @@ class _BatchRows:
             form = self._numbers.setdefault(edge.shared, seq)
         else:
             self._add_event(seq, "edge", edge_id, stated_in, body)
-        # only edges from other nodes than those under the owner's name are looked for by owner and source
+        # searches by owner and source in the ordinary segment are only for edges from nodes without the owner's prefix
         segment = self._batch.segment if source.startswith(self._own) else _ORDINARY
         self._edges.append((seq, edge_id, source, target, edge_type, self._batch.owner, "private", 1, segment, form))
         return body
@@ -261,7 +261,7 @@ class _BatchRows:
 
 _EVENT_COLUMNS = ("seq", "kind", "entity_id", "decision_seq", "actor", "source", "recorded_at", "body", "segment")
 _ORDINARY = 0
-"""The segment of everything that no large import wrote as new, and of the last event of a batch."""
+"""The segment of everything except new states of large imports, and of the last event of each batch."""
 
 _FORM_COLUMNS = ("number", "decision_seq", "actor", "stated_in", "recorded_at", "head", "tail")
 _NODE_COLUMNS = (*("id", "owner", "visibility", "domain", "live", "dedupe_key", "fact_key", "due", "revision", "body"),)
@@ -269,7 +269,7 @@ _EDGE_COLUMNS = ("revision", "id", "source", "target", "type", "owner", "visibil
 
 
 def keep_formed(tx: Transaction, edge_ids: Collection[str]) -> None:
-    """Gives the states of edges that follow from forms events of their own, before something about them changes."""
+    """Stores the states of edges that follow from forms as events, before anything about these edges changes."""
     if not edge_ids:
         return
     values = _encode(list(edge_ids)).decode()

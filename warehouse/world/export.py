@@ -1,6 +1,6 @@
-"""Reads the records of an owner's graph, or of the public one, page by page and in their order.
+"""Reads the records of an owner's graph, or of the public one, page by page and in order.
 
-A page is what one request reads, so it is bounded. All pages of one export are about one revision.
+One request reads one page, so a page is bounded. All pages of one export are from one revision.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from warehouse.ledger.ledger import Reader, Row
 from warehouse.world.ontologies import words_ever_of, words_of
 
 ENTITIES_AT_ONCE = 1_000
-"""Nodes or edges of one page."""
+"""Maximum number of nodes or edges per page."""
 
 _HIGHEST = "~"
 """Sorts after every id."""
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The end of a page: the node or edge that it ended with, the decision before, and the number of its lines."""
+    """The end of a page: its last node or edge, the last decision, and the number of lines so far."""
 
     revision: int
     node: str | None = None
-    """The last node of the page; `_HIGHEST` where edges go on."""
+    """The last node of the page; `_HIGHEST` if edges follow."""
     edge: tuple[str, str, str] | None = None
     decision: str | None = None
     lines: int = 0
@@ -88,7 +88,7 @@ def export_page(reader: Reader, owner: str | None, position: Position, entities:
     writer = _PageWriter(reader, owner, position)
     if position.lines == 0:
         writer.records.append(Header(scope="public" if owner is None else "owner"))
-        # the newest words, not those by the revision: a version of the ontology alone is no revision of the graph
+        # the newest words, not those at the revision: a new version of the ontology is not a revision of the graph
         words, ever = words_of(reader, owner), NO_WORDS if owner is None else words_ever_of(reader, owner)
         if ever != NO_WORDS:
             former = None if ever == words else msgspec.json.decode(ever)
@@ -117,8 +117,7 @@ def _prefix(owner: str | None) -> str:
 
 
 def _ranges(owner: str | None, after: str) -> Iterator[tuple[str, str]]:
-    """Yields the ranges of stored ids, each from after its first to before its second, whose given ids come after
-    `after`."""
+    """Yields the ranges of stored ids, with both bounds exclusive, whose given ids come after `after`."""
     prefix = _prefix(owner)
     if not prefix:
         yield after, _HIGHEST
@@ -131,7 +130,7 @@ def _ranges(owner: str | None, after: str) -> Iterator[tuple[str, str]]:
 
 
 def _next_nodes(reader: Reader, owner: str | None, after: str, limit: int) -> list[tuple[str, str]]:
-    """Returns the given and the stored ids of the next nodes, in the order of the given ones."""
+    """Returns the given and stored ids of the next nodes, ordered by given id."""
     found = [
         [
             (_called(owner, row["id"]), str(row["id"]))
@@ -143,7 +142,7 @@ def _next_nodes(reader: Reader, owner: str | None, after: str, limit: int) -> li
 
 
 def _next_edges(reader: Reader, owner: str | None, after: EdgeKey, limit: int) -> list[tuple[EdgeKey, str]]:
-    """Returns the given source, type and target of the next edges, in their order, and the stored ids."""
+    """Returns the given source, type and target of the next edges, in that order, with their stored ids."""
     source, edge_type, target = after
     prefix = _prefix(owner)
     found = []
@@ -177,7 +176,7 @@ def _first(items: Iterable[Any], limit: int) -> Iterator[Any]:
 
 
 class _PageWriter:
-    """The records of one page so far."""
+    """Collects the records of one page."""
 
     def __init__(self, reader: Reader, owner: str | None, position: Position) -> None:
         self.records: list[Record] = []
@@ -200,7 +199,7 @@ class _PageWriter:
                 self._add(node_record(node, about), row)
 
     def add_edges(self, keys: list[tuple[EdgeKey, str]]) -> None:
-        """Adds every state of these edges, by their given ends and type, and their ids."""
+        """Adds every state of these edges, given their keys and stored ids."""
         states = zip((key for key, _ in keys), self._states("edge", [edge_id for _, edge_id in keys]), strict=True)
         for _, alike in groupby(states, key=itemgetter(0)):
             together = [rows for _, rows in alike]
@@ -213,8 +212,8 @@ class _PageWriter:
             yield row, edge_record(edge, Exported(self._owner, row["commitment"], edge is edges[-1][1]))
 
     def _doubled_edge(self, together: list[list[Row]]) -> Iterator[tuple[Row, EdgeRecord]]:
-        """Yields the states of one edge that has two ids: earlier versions gave it another one where its owner had
-        taken it over and stated it again. What both have is one state."""
+        """Yields the states of one edge that has two ids, without duplicates. Earlier versions gave an edge a second id
+        when its owner had taken it over and stated it again."""
         stated: dict[bytes, tuple[Row, EdgeRecord]] = {}
         for row, record in (each for states in together for each in self._edge(states)):
             earlier = msgspec.structs.replace(record, current=False)

@@ -1,4 +1,4 @@
-"""Folds the ledger's graph events into the warehouse: one row for every state, with the times it was valid and
+"""Folds the ledger's graph events into the warehouse: one row per state, with the times at which it was valid and
 known."""
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from warehouse.world.events import (
 )
 
 EVENTS_AT_ONCE = 200_000
-"""Events of one transaction."""
+"""Maximum number of events per transaction."""
 
 _READ_AT_ONCE = 50_000
-"""Events that are texts of Python at one time, and a part of a page. The memory of fewer is used again and again. To
-put parts together would cost a microsecond an event, though DuckDB collects the rows of each part by itself."""
+"""Maximum number of events held as Python strings at a time: one part of a page. Small parts reuse their memory.
+Joining parts would cost a microsecond per event, and DuckDB collects the rows of separate parts itself."""
 
 FOLDED = ("core_world__nodes", "core_world__edges", "out_world__nodes", "out_world__edges", "core_world__state")
 
@@ -58,7 +58,7 @@ def read_world_state(connection: Connection) -> WorldState:
 
 
 def folded_at(connection: Connection) -> str | None:
-    """Returns when the newest folded event was recorded, as the ledger has it; None before the first fold."""
+    """Returns when the newest folded event was recorded, in the ledger's form; None before the first fold."""
     row = connection.execute(read_sql("newest_folded")).fetchone()
     return None if row is None else str(row[0])
 
@@ -67,7 +67,8 @@ def folded_at(connection: Connection) -> str | None:
 def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
     """Folds every event up to the ledger's head, each page in one transaction. Returns the new state.
 
-    Where the ledger is older than what was folded of it, everything is folded again, and synced again by other rooms.
+    If the ledger is older than the folded events, because it was restored, everything is folded again, and other rooms
+    sync again.
     """
     state = read_world_state(connection)
     with ledger.read() as reader:
@@ -76,7 +77,7 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
         _log.warning("The ledger was restored and is older than the warehouse, which takes it over from its beginning")
         with transaction(connection):
             for table in FOLDED:
-                connection.execute(f"delete from {table}")  # noqa: S608 - a name of ours
+                connection.execute(f"delete from {table}")  # noqa: S608 - a constant name
             forget_synced(connection)
         state = WorldState(0, 0)
     while True:
@@ -93,10 +94,10 @@ def fold_events(connection: Connection, ledger: Ledger) -> WorldState:
 
 @dataclass(frozen=True)
 class _Page:
-    """Consecutive events, and the revision and the time of the last.
+    """Consecutive events, with the revision and the time of the last one.
 
-    states    by kind, as rows of `body` (JSON) and `follows` (1 where the state follows an earlier one)
-    formed    edges with forms, as rows of `revision`, `id`, `source`, `target`, `form`; None without any
+    states    by kind, as rows of `body` (JSON) and `follows` (1 if the state follows an earlier one)
+    formed    edges with forms, as rows of `revision`, `id`, `source`, `target`, `form`; None if there are none
     forms     their forms, as rows of `number`, and `head` and `tail` (JSON before and after an edge's revision)
     """
 
@@ -121,7 +122,7 @@ def _read_page(reader: Reader, after: int) -> _Page:
 
 
 class _StatesOfPage:
-    """Reads the states of a page that are events, a part at a time."""
+    """Reads the states of a page that are stored as events, part by part."""
 
     def __init__(self) -> None:
         self.newest = (0, "")
@@ -129,7 +130,7 @@ class _StatesOfPage:
         self._parts: dict[str, list[pa.RecordBatch]] = {"node": [], "edge": []}
 
     def read(self, reader: Reader, after: int, until: int) -> int:
-        """Reads a part, and returns how many states it has."""
+        """Reads a part, and returns its number of states."""
         rows = event_texts_between(reader, after, until)
         for kind, part in self._parts.items():
             if of_kind := [row for row in rows if row[1] == kind]:
@@ -144,7 +145,7 @@ class _StatesOfPage:
 
 
 class _FormedOfPage:
-    """Reads the edges of a page that follow from forms, likewise."""
+    """Reads the edges of a page that follow from forms, part by part."""
 
     def __init__(self) -> None:
         self.newest = (0, "")
@@ -152,7 +153,7 @@ class _FormedOfPage:
         self._forms: dict[int, Form] = {}
 
     def read(self, reader: Reader, after: int, until: int) -> int:
-        """Reads a part, and returns how many edges it has."""
+        """Reads a part, and returns its number of edges."""
         edges = formed_edges_between(reader, after, until)
         if edges:
             self._forms |= forms_of(reader, edges)

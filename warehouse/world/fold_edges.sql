@@ -1,5 +1,5 @@
--- The states of edges in `arriving_edges` become rows; what they follow is retired, and what is forgotten now is blanked
--- in every earlier state.
+-- Inserts the states of edges in `arriving_edges` as rows, retires the states that they follow, and blanks every
+-- earlier state of edges that are now forgotten.
 create or replace temp table arriving_again as select distinct id from arriving_edges where follows = 1;
 
 insert into core_world__edges
@@ -35,7 +35,7 @@ set properties = '{}', owner = tomb.owner, stated_in = tomb.stated_in, actor = t
 from arriving_edges as tomb
 where tomb.actor = 'forgotten' and core_world__edges.id = tomb.id and core_world__edges.revision < tomb.revision;
 
--- of any fold: one by an earlier version left them public
+-- from any fold: earlier versions left forgotten edges public
 update core_world__edges set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
 
 update out_world__edges

@@ -1,5 +1,5 @@
--- Edges that follow from forms become rows, each the first state of its edge: what they have in common is read as JSON once
--- a form. `arriving_formed` has one row per edge, `arriving_forms` one per form of theirs.
+-- Inserts edges that follow from forms as rows, each the first state of its edge. Their common members are parsed as
+-- JSON once per form. `arriving_formed` has one row per edge, `arriving_forms` one per form of these edges.
 create or replace temp table arriving_common as
 select
     *,

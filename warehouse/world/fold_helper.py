@@ -1,7 +1,8 @@
-"""Lets a second process fold what a large import has committed, while the import goes on writing.
+"""Folds the commits of a large import in a second process, while the import continues writing.
 
-The process opens the warehouse for one fold at a time, so that runs come between, and a run that holds it does the same
-work. It ends with the pipe, so also if this process is killed; the next run folds what it left.
+The process opens the warehouse for one fold at a time, so that runs can come between. A run that has the warehouse open
+does the same work. The process ends when the pipe closes, so it also ends if this process is killed; the next run folds
+the rest.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from warehouse.world.fold import fold_events
 
 @contextmanager
 def folding_beside(settings: Settings) -> Iterator[Callable[[], None]]:
-    """Yields what is called whenever there is more to fold. The process starts with the first call, and the block ends
-    when it has done what it was told."""
+    """Yields a function to call whenever there is more to fold. The first call starts the process, and the end of the
+    block waits until it has folded everything."""
     helper = _Helper(settings)
     try:
         yield helper.fold
@@ -45,7 +46,7 @@ class _Helper:
             self._process = context.Process(target=_serve, args=(there, self._settings), daemon=True)
             self._process.start()
             there.close()
-        with suppress(OSError):  # without the process the next run folds
+        with suppress(OSError):  # if the process is gone, the next run folds
             self._pipe.send_bytes(b"more")
 
     def end(self) -> None:
@@ -63,20 +64,20 @@ def _serve(connection: Connection, settings: Settings) -> None:
 
 
 def _is_told(connection: Connection) -> bool:
-    """Waits until there is more to fold. Returns False if nothing will come any more."""
+    """Waits until there is more to fold. Returns False when the pipe is closed and nothing is left."""
     told = False
     try:
         while not told or connection.poll():
             connection.recv_bytes()
             told = True
     except (EOFError, OSError):
-        pass  # what was told before is still done
+        pass  # earlier requests are still served
     return told
 
 
 def _fold(settings: Settings, ledger: Ledger) -> None:
     with (
-        suppress(OperatorProblem),  # a run holds the warehouse, and folds by itself
+        suppress(OperatorProblem),  # a run has the lock and folds itself
         run_lock(settings.data_dir, wait_s=0),
         Warehouse(settings.data_dir).connect() as connection,
     ):

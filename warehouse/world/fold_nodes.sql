@@ -1,5 +1,5 @@
--- The states of nodes in `arriving_nodes` become rows; what they follow is retired, and what is erased now is blanked in
--- every earlier state.
+-- Inserts the states of nodes in `arriving_nodes` as rows, retires the states that they follow, and blanks every
+-- earlier state of nodes that are now erased.
 create or replace temp table arriving_again as select distinct id from arriving_nodes where follows = 1;
 
 insert into core_world__nodes
@@ -36,7 +36,7 @@ set title = '', properties = '{}', owner = tomb.owner, source = tomb.source, act
 from arriving_nodes as tomb
 where tomb.erased and core_world__nodes.id = tomb.id and core_world__nodes.revision < tomb.revision;
 
--- of any fold: one by an earlier version left them public
+-- from any fold: earlier versions left forgotten nodes public
 update core_world__nodes set visibility = 'private' where owner = 'forgotten' and visibility = 'public';
 
 update out_world__nodes

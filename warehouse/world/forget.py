@@ -1,7 +1,7 @@
 """Serves the rights of persons: deletes the texts of nodes and edges; tombstones and the chain of decisions stay.
 
-An operator forgets owners and nodes about a person; an owner erases a node, a source or everything of his own. A table
-that keeps texts of owners joins `_forget`, and `pipelines/erasure.py` if it is outside the ledger.
+An operator forgets owners and nodes about a person; an owner erases a node, a source or everything. Every table that
+stores texts of owners must be covered by `_forget`, or by `pipelines/erasure.py` if it is outside the ledger.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Erased:
-    """The numbers of erased nodes and edges, of public or others' ones that lost their earlier states, of the
-    decision, and of other rows of the owner, such as proposals; 0 where there was nothing."""
+    """The counts of erased nodes and edges, of public or others' entities that lost their earlier states, and of other
+    deleted rows of the owner, such as proposals; and the seq of the decision, or 0 if nothing was erased."""
 
     nodes: int = 0
     edges: int = 0
@@ -57,13 +57,13 @@ class Erased:
 
     @property
     def states(self) -> int:
-        """Returns the number of all of them."""
+        """Returns the number of nodes and edges concerned."""
         return self.nodes + self.edges + self.restated
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """An erasure that an owner asked for. `id` is None if there was nothing to erase."""
+    """An erasure that an owner requested. `id` is None if there was nothing to erase."""
 
     id: str | None
     scope: Scope
@@ -72,7 +72,7 @@ class Erasure:
     requested_at: str
     finished_at: str | None = None
     said_too: tuple[Node, ...] = ()
-    """Nodes of the owner that a build read from the same place; known only when it is erased."""
+    """Nodes of the owner that a build read from the same place; known only at the time of the erasure."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
     """Turns every private node and edge of `owner` into a tombstone, in all its states. Returns their number.
 
     Decisions on the owner's proposals, and on those of the capsules that the owner claimed, are deleted with their
-    salts; so are waiting proposals, and the kept answers of calls that the owner paid singly. What became public
-    belongs to everybody, and what changed hands belongs to its new owner: both stay, without their earlier states, and
-    an operator ends what is public. The files follow, as after `erase_everything`. Raises `OwnerInvalid`, and
-    `OwnerUnknown`, having changed nothing, if there is nothing of `owner`, no key of his, and no erasure that waits.
+    salts; so are waiting proposals, and the stored answers of calls that the owner paid singly. Published states belong
+    to everybody, and transferred ones to their new owner: both stay, without their earlier states, and an operator
+    can end the public ones. The files follow, as after `erase_everything`. Raises `OwnerInvalid`, and `OwnerUnknown`
+    without changing anything if `owner` has no data, no key and no waiting erasure.
     """
     owner = normalised_owner(owner)
     with ledger.transaction() as tx:
@@ -119,10 +119,10 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
 
 
 def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
-    """Erases a private node of the actor's owner, by the id that the owner knows, and the edges at it.
+    """Erases a private node of the actor's owner, given the id that the owner knows, with its edges.
 
-    What it had corrected or retracted stands as if it had never been. Erasing it again returns the same erasure.
-    Raises `NodeUnknown` for every other node, `StandingTooLow`.
+    Nodes that it had corrected or retracted are restored as if it had never existed. Erasing it again returns the same
+    erasure. Raises `NodeUnknown` for any other node, and `StandingTooLow`.
     """
     owner = _owner_of(actor)
     with ledger.transaction() as tx:
@@ -148,10 +148,10 @@ def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
 
 
 def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
-    """Erases what a source stated to the actor's owner: private nodes with the edges at them, and edges.
+    """Erases everything that a source stated for the actor's owner: private nodes with their edges, and edges.
 
-    What another source has stated again since stays, without its earlier states. What the source had corrected or
-    retracted stands as if that had never been. Raises `StandingTooLow`.
+    Nodes and edges that another source has restated since stay, without their earlier states. Nodes that the source had
+    corrected or retracted are restored as if that had never happened. Raises `StandingTooLow`.
     """
     owner = _owner_of(actor)
     with ledger.transaction() as tx:
@@ -172,7 +172,7 @@ def erase_source(ledger: Ledger, actor: Actor, source: str) -> Erasure:
         given_up = list(restated.values())
         freed = _freed(tx, owner, nodes.values(), edges.values())
         erased = _erase(tx, [*nodes.values()], [*edges.values()], _by_owner(actor), given_up=given_up, freed=freed)
-        tx.run("world_forget_imports", owner=owner)  # a file that waits may be of the source, of which nothing is yet
+        tx.run("world_forget_imports", owner=owner)  # a waiting file may contain statements of the source
         for known in named:
             text = _encode(known).decode()[1:-1].replace("\\", "_")  # PostgreSQL escapes by a backslash
             for like in (f'%"source":"{text}"%', f"%by '{text}'%", f'%"{text} stated %'):
@@ -198,7 +198,7 @@ def erase_everything(ledger: Ledger, actor: Actor) -> Erasure:
 def erase_ended_trial(tx: Transaction, owner: str, family_id: str) -> None:
     """Erases everything of an owner whose trial key ended long ago, as a step of a larger transaction.
 
-    It is recorded even if there was nothing in the graph, so that the judged texts of its keys follow.
+    The erasure is recorded even if the graph had nothing, so that the judged texts of the owner's keys are erased too.
     """
     nodes, edges = _everything_of(tx, owner)
     actor = Actor("operator", "operator:trials")
@@ -209,8 +209,8 @@ def erase_ended_trial(tx: Transaction, owner: str, family_id: str) -> None:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Erasures whose files are still to be rewritten: their ids, the oldest one's time, the callers of those who
-    erased everything, and when files were rewritten last."""
+    """Erasures whose files must still be rewritten: their ids, the time of the oldest, the callers of owners who erased
+    everything, and the time at which files were last rewritten."""
 
     ids: tuple[str, ...]
     since: str | None
@@ -219,7 +219,7 @@ class Waiting:
 
 
 def waiting_erasures(reader: Reader) -> Waiting:
-    """Returns the erasures that no file has followed yet."""
+    """Returns the erasures for which the files have not been rewritten yet."""
     rows = reader.rows("world_erasures_waiting")
     owners = dict.fromkeys(row["owner"] for row in rows if row["scope"] == "everything")
     last = reader.row("world_last_erasure")
@@ -232,7 +232,7 @@ def waiting_erasures(reader: Reader) -> Waiting:
 
 
 def finish_erasures(ledger: Ledger, ids: Sequence[str]) -> None:
-    """Records that every file has followed these erasures. Who erased everything is forgotten too."""
+    """Records that all files have been rewritten for these erasures. Forgets owners who erased everything."""
     with ledger.transaction() as tx:
         now = utc_text(tx.now())
         for erasure_id in ids:
@@ -245,8 +245,8 @@ def _everything_of(tx: Transaction, owner: str) -> tuple[list[Node], list[Edge]]
 
 
 def _forget(tx: Transaction, owner: str, nodes: Sequence[Node], edges: Sequence[Edge], by: _Author) -> Erased:
-    """Deletes everything that the ledger holds of an owner's graph, whose states are given, kept answers to calls that
-    the owner paid singly, and how often the owner's keys were used on which day."""
+    """Deletes everything in the ledger about an owner's graph, whose states are given, the stored answers to calls that
+    the owner paid singly, and the daily usage of the owner's keys."""
     capsules = [owner_of(row["id"]) for row in tx.rows("world_capsules_of_owner", owner=owner)]
     given_up: dict[str, Node | Edge] = {}
     others = 0
@@ -272,7 +272,7 @@ def callers_of(reader: Reader, owner: str) -> list[str]:
 
 
 def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int:
-    """Turns nodes about one person, even public ones, and every edge at them into tombstones. Returns their number.
+    """Turns nodes about one person, even public ones, and all of their edges into tombstones. Returns their number.
 
     This is a step of a larger transaction. Ids without a node are ignored.
     """
@@ -289,7 +289,8 @@ def forget_nodes(tx: Transaction, node_ids: Sequence[str], operator: str) -> int
 
 
 def normalised_owner(owner: str) -> str:
-    """Returns an owner as the ledger names it. Raises `OwnerInvalid`; it marks public state with an empty owner."""
+    """Returns an owner as the ledger names it. Raises `OwnerInvalid`, also for the empty owner, which marks public
+    state."""
     name = recorded_owner(owner)
     if name is None:
         raise OwnerInvalid(f"{owner!r} names no owner.", cure="Give an address, local:NAME, profile:ID or capsule:ID.")
@@ -323,14 +324,15 @@ def _refuse_above(actor: Actor, nodes: Iterable[Node], edges: Iterable[Edge]) ->
 
 
 def _forget_mentions(tx: Transaction, owner: str, like: str) -> None:
-    """Deletes decisions on an owner's proposals that mention what is erased, and such proposals that wait."""
+    """Deletes the payloads of decisions on an owner's proposals that mention erased content, and such waiting
+    proposals."""
     tx.run("world_forget_payloads_like", owner=owner, like=like)
     tx.run("world_forget_pending_like", owner=owner, like=like)
 
 
 def _keep(tx: Transaction, owner: str, scope: Scope, subject: str, erased: Erased) -> Erasure:
-    """Records an erasure without its subject, so that the files follow. Without anything erased returns the last one
-    of the same subject, if there is one."""
+    """Records an erasure without its subject, so that the files follow. If nothing was erased, returns the last erasure
+    of the same subject, if any."""
     digest, now = subject_sha256(owner, scope, subject), utc_text(tx.now())
     if not erased.decision:
         return _recorded(tx, owner, digest) or Erasure(None, scope, 0, 0, now)
@@ -382,9 +384,9 @@ def _erase(
 ) -> Erased:
     """Blanks every state of these nodes and edges and appends tombstones.
 
-    For `given_up` entities, which are public or somebody else's now, it states the newest state again instead. `freed`
-    are the new states of what erased nodes had corrected or retracted. Facts that a forgotten one had ended or disputed
-    stand as if it had never been stated.
+    `given_up` entities are now public or somebody else's, so their newest state is written again instead. `freed` are
+    the new states of nodes that erased nodes had corrected or retracted. Facts that an erased fact had ended or
+    disputed are restored as if it had never been stated.
     """
     if not nodes and not edges and not given_up:
         return Erased()
@@ -405,7 +407,7 @@ def _erase(
     ]
     owners = {node.owner for node in nodes} | {edge.owner for edge in edges}
     for owner in sorted(owner for owner in owners if owner not in (None, FORGOTTEN)):
-        tx.run("world_forget_imports", owner=owner)  # a file that waits may hold the same texts
+        tx.run("world_forget_imports", owner=owner)  # a waiting file may contain the same texts
     events = append_states(tx, states, seq)
     tx.run("world_drop_forms")
     facts = placed_again(tx, [*nodes, *(state for state in freed if isinstance(state, Node))], now)
@@ -416,8 +418,8 @@ def _erase(
 
 
 def _under_ids_of_builds(tx: Transaction, nodes: Iterable[Node]) -> list[Node]:
-    """Returns nodes under the ids that builds of their graphs would derive, where they have others: with a tombstone
-    there a build knows what was erased of a graph that was taken along, or of a note whose line was moved."""
+    """Returns copies of nodes under the ids that builds of their graphs would derive, if those differ. A tombstone
+    there lets a build recognise erased nodes of an imported graph, or of a line that moved to another note."""
     by_graph: dict[tuple[str, str], list[Node]] = {}
     for node in nodes:
         if node.owner is not None and graph_of(node.source) is not None and not node.erased:
@@ -432,11 +434,11 @@ def _under_ids_of_builds(tx: Transaction, nodes: Iterable[Node]) -> list[Node]:
 
 
 def _freed(tx: Transaction, owner: str, nodes: Iterable[Node], edges: Iterable[Edge]) -> list[Node | Edge]:
-    """Returns the new states of an owner's nodes that some of these nodes, which are erased now, had corrected or
-    retracted, and of edges that had gone on at what stood in their place.
+    """Returns the new states of an owner's nodes that these nodes, which are being erased, had corrected or retracted,
+    and of the edges that had continued at their replacements.
 
-    A node stands as if that had never been, unless what had corrected it was corrected or retracted itself: then that
-    later decision is about the node from now on.
+    A node is restored as if that had never happened, unless the node that corrected it was itself corrected or
+    retracted: then that later decision applies to the node.
     """
     erased, gone = {node.id: node for node in nodes}, {(edge.source, edge.type, edge.target): edge for edge in edges}
     freed: list[Node | Edge] = []
@@ -461,8 +463,8 @@ def _freed(tx: Transaction, owner: str, nodes: Iterable[Node], edges: Iterable[E
 
 
 def _decision_on(node: Node, erased: Mapping[str, Node], edges: Collection[Edge]) -> Edge | None:
-    """Returns the edge by which a node that stays corrected or retracted one that is erased, over any number of erased
-    ones between them."""
+    """Returns the edge by which a remaining node corrected or retracted an erased one, over any number of erased nodes
+    between them."""
     seen: set[str] = set()
     while node.retracted and node.ended_by is not None and node.id not in seen:
         seen.add(node.id)

@@ -1,4 +1,4 @@
-"""Reads the history of a node from the ledger: its states, the decisions on them, and what held of it at a time.
+"""Reads the history of a node from the ledger: its states, the decisions on them, and its state at a time.
 
 A node that a caller can't see, or that was forgotten, has no history for that caller.
 """
@@ -20,10 +20,10 @@ from warehouse.world.events import current_node, decode_edges, decode_nodes, hea
 from warehouse.world.text import ALIAS_OF, NodeWords, with_edges, words_of, words_of_edge, words_of_edges
 
 MOST_STATES = 100
-"""States in one answer, the newest ones."""
+"""Maximum number of states per answer: the newest ones."""
 
 LONGEST_PAYLOAD = 200_000
-"""Characters of a decision's payload above which its stages are not read: it is about thousands of nodes."""
+"""Longest payload of a decision whose stages are read. A longer one is about thousands of nodes."""
 
 
 class _Payload(msgspec.Struct):
@@ -36,23 +36,23 @@ _payload = msgspec.json.Decoder(_Payload).decode
 
 @dataclass(frozen=True)
 class Past:
-    """The requested past. `as_of` is RFC 3339 text in UTC with microseconds, or None for what was live at the revision;
-    `revision` is a `seq` of the ledger."""
+    """The requested past. `as_of` is an RFC 3339 string in UTC with microseconds, or None for the states that were live
+    at the revision; `revision` is a `seq` of the ledger."""
 
     as_of: str | None
     revision: int
     include_ended: bool = False
-    """True if states that had ended by then are part of it."""
+    """True if it includes states that had ended by then."""
     words: str = NO_WORDS
-    """The words of the asking owner by that belief (`OwnOntology.text`)."""
+    """The querying owner's words, as known then (`OwnOntology.text`)."""
 
     @property
     def ontology(self) -> Ontology:
-        """Returns the ontology of the asking owner by that belief."""
+        """Returns the ontology of the querying owner, as known then."""
         return ontology_with(self.words)
 
     def contains(self, node: Node) -> bool:
-        """Decides whether a node's newest state known then held at the time."""
+        """Decides whether a state, the newest known then, held at the time."""
         if node.erased:
             return False
         instant = node.recorded_at if self.as_of is None else self.as_of
@@ -61,7 +61,7 @@ class Past:
 
 @dataclass(frozen=True)
 class PastState:
-    """One state of a node, the decision that let it in, and the time at which the next one was recorded."""
+    """One state of a node, the decision that accepted it, and the time at which the next state was recorded."""
 
     node: Node
     decision: int
@@ -70,7 +70,7 @@ class PastState:
 
 @dataclass(frozen=True)
 class PastDecision:
-    """A decision that wrote a state of the node. `stages` is None if they are others', forgotten or too many."""
+    """A decision that wrote a state of the node. `stages` is None if it is others', forgotten or too large."""
 
     seq: int
     decided_at: str
@@ -86,15 +86,15 @@ class NodeHistory:
     states: list[PastState]
     decisions: list[PastDecision]
     acts: list[Edge]
-    """Edges of the acts on the node."""
+    """The edges that record the acts on the node."""
     disputes: list[Dispute]
     truncated: bool
 
 
 def known_revision(reader: Reader, recorded: int | str | None) -> int:
-    """Returns the revision at an instant (UTC text), or a revision itself; None is the newest.
+    """Returns the revision at an instant (a UTC string) or for a given revision; None is the newest.
 
-    The changes of one decision become visible together: a revision between them is that before the decision.
+    The changes of one decision become visible together: a revision between them counts as the one before the decision.
     """
     if recorded is None:
         return head_revision(reader)
@@ -112,7 +112,7 @@ def known_revision(reader: Reader, recorded: int | str | None) -> int:
 def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHistory | None:
     """Returns the history of a node as `owner` sees it, or None if there is no node that `owner` can see.
 
-    Whoever gave a node away sees the states from before.
+    A former owner sees the states from before the transfer.
     """
     newest = current_node(reader, node_id)
     if newest is None or newest.erased:
@@ -144,7 +144,7 @@ def node_history(reader: Reader, node_id: str, owner: str, past: Past) -> NodeHi
 def node_then(reader: Reader, node_id: str, owner: str, past: Past) -> Node | None:
     """Returns the newest state of a node known then, if it held `as_of` and `owner` may see it.
 
-    Without `as_of` it may be over. A fact is marked as disputed if others that held then had another value.
+    Without `as_of` it may have ended. A fact is marked as disputed if others that held then had another value.
     """
     newest = current_node(reader, node_id)
     if newest is None or newest.erased:
@@ -154,7 +154,7 @@ def node_then(reader: Reader, node_id: str, owner: str, past: Past) -> Node | No
 
 
 class SingleNodes:
-    """Answers questions for one node of the past, from the ledger's own states: they need no table of everything."""
+    """Answers queries for single nodes of the past from the ledger, without a table of the whole past graph."""
 
     def __init__(self, reader: Reader, past: Past, owner: str) -> None:
         self.revision = past.revision
@@ -168,7 +168,7 @@ class SingleNodes:
         return node if node is not None and self._past.contains(node) else None
 
     def words(self, node: Node) -> NodeWords:
-        """Returns the words of a node with those of its edges that were known then."""
+        """Returns the words of a node, including those of its edges known then."""
         edges = [
             edge
             for edge in decode_edges(self._reader.rows("world_edges_at", node_id=node.id))
@@ -184,7 +184,7 @@ class SingleNodes:
 
 
 def facts_then(reader: Reader, fact_key: str, past: Past) -> list[Node]:
-    """Returns the facts of a subject and predicate that held at a time, as it was known then."""
+    """Returns the facts of a subject and predicate that held at the requested time, as known then."""
     rows = reader.rows("world_facts_then", fact_key=fact_key, revision=past.revision)
     at_the_time = Past(past.as_of, past.revision)
     return [node for node in decode_nodes(row for row in rows if row["body"]) if at_the_time.contains(node)]
@@ -214,7 +214,7 @@ def _stages(reader: Reader, seq: int, owner: str) -> tuple[StageResult, ...] | N
     payload = _payload(row["payload"])
     if payload.actor.kind != "operator":
         return tuple(payload.stages)
-    # operators are people: their names are for the audit
+    # operators are people, so their names appear only in the audit
     return tuple(
         msgspec.structs.replace(stage, reason=stage.reason.replace(payload.actor.name, "operator"))
         for stage in payload.stages

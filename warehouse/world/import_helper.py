@@ -1,6 +1,6 @@
-"""Lets a second process look at the nodes of a large import, while this one reads the file and looks at the edges.
+"""Examines the nodes of a large import in a second process, while this one reads the file and examines the edges.
 
-To look at nodes is to judge the texts of a part by the guardrail and to find the plain nodes.
+Examining nodes means judging the texts of a part by the guardrail and finding the plain nodes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from warehouse.cycles import without_cycles
 from warehouse.world.side_process import SideProcess, side_process
 
 NODES_WORTH_A_PROCESS = 50_000
-"""Nodes of a file from which on a second process looks at them, which takes two seconds to start."""
+"""Minimum number of nodes for which a second process is worth its start, which takes two seconds."""
 
 MOST_WAITING_BYTES = 256_000_000
-"""Encoded nodes that wait, above which whoever asks looks at some first: about half a million short ones."""
+"""Maximum size of encoded nodes in the queue: about half a million short ones. Above it, the caller examines some
+itself before adding more."""
 
 
 class LookedAt(NamedTuple):
-    """The judgement of a part's texts, and each of its nodes as it is stored or None."""
+    """The judgement of a part's texts, and the stored form of each plain node, or None for other nodes."""
 
     aligned: Judgement
     nodes: list[NewNode | None]
@@ -42,17 +43,17 @@ _unpack = msgspec.msgpack.Decoder(LookedAt).decode
 
 
 class Looking(Protocol):
-    """Has the nodes of parts looked at."""
+    """Examines the nodes of parts."""
 
     def ask(self, packed: bytes) -> Future[LookedAt]:
-        """Has nodes looked at, and does not wait for it."""
+        """Queues nodes for examination without waiting for the result."""
 
     def look_at_next(self) -> bool:
-        """Looks at the next nodes that wait. Returns False if none wait."""
+        """Examines the next queued nodes in this process. Returns False if the queue is empty."""
 
 
 class LookingHere:
-    """Looks at all nodes at once."""
+    """Examines all nodes immediately, in this process."""
 
     def __init__(self, judge: Alignment) -> None:
         self._judge = judge
@@ -68,11 +69,12 @@ class LookingHere:
 
 @contextmanager
 def looking_beside(judge: Alignment) -> Iterator[Looking]:
-    """Yields what has nodes looked at by a second process, one part after the other.
+    """Yields an examiner that uses a second process, one part after the other.
 
-    What this process looks at, `judge` judges; so too all that is left if the other one is gone."""
+    `judge` judges the nodes that this process examines: also the rest of them if the other process is gone.
+    """
     with side_process(looked_at) as helper:
-        thread = ThreadPoolExecutor(1)  # so that nobody waits for the pipe
+        thread = ThreadPoolExecutor(1)  # so that callers don't wait for the pipe
         thread.submit(_load_rules, helper)
         try:
             yield _LookingBeside(helper, judge, thread)
@@ -81,9 +83,9 @@ def looking_beside(judge: Alignment) -> Iterator[Looking]:
 
 
 class ImportHelper:
-    """Begins the second process as soon as a file is known to have many nodes, and ends it after the judgement.
+    """Starts the second process as soon as a file is known to have many nodes, and ends it after the judgement.
 
-    The process judges texts by the service's own guardrail, so a file with another `judge` gets no process. The stack
+    The process judges texts by the service's guardrail, so a file with another `judge` gets no process. The stack
     `ended` ends it if the file is never judged.
     """
 
@@ -93,13 +95,13 @@ class ImportHelper:
         self._looking: Looking | None = None
 
     def begin(self, nodes: int) -> None:
-        """Begins the process if so many nodes are worth it, unless it runs."""
+        """Starts the process if the number of nodes is worth it and it is not running."""
         if self._looking is None and self._judge is alignment and nodes >= NODES_WORTH_A_PROCESS:
             self._looking = self._ended.enter_context(looking_beside(self._judge))
 
     @contextmanager
     def looking(self, nodes: int) -> Iterator[Looking]:
-        """Yields what has so many nodes looked at."""
+        """Yields an examiner for a file with this number of nodes."""
         self.begin(nodes)
         looking, self._looking = self._looking or LookingHere(self._judge), None
         with self._ended.pop_all():
@@ -142,7 +144,7 @@ class _LookingBeside:
     def _answer_next(self) -> None:
         asked = self._next()
         if asked is None:
-            return  # it was looked at here
+            return  # this process has already examined it
         try:
             self._helper.ask(asked.packed)
             answer = self._helper.answer()
@@ -163,5 +165,5 @@ def _look(packed: bytes, judge: Alignment) -> LookedAt:
 
 @without_cycles()
 def looked_at(packed: bytes) -> bytes:
-    """Looks at packed nodes, and returns what was seen, packed."""
+    """Examines packed nodes, and returns the packed result."""
     return _pack(_look(packed, alignment))

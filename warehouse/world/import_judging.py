@@ -1,7 +1,7 @@
-"""Judges a file that is imported, part by part, before anything of it is written.
+"""Judges an imported file, part by part, before any of it is written.
 
-The seven stages judge the nodes and edges of a part together, over states that are read from the ledger in a few
-statements. What is plain and new needs a look only, as `plain_import.py` says.
+The seven stages judge the nodes and edges of a part together, against states that are read from the ledger in a few
+statements. Plain new nodes and edges need only a check, as `plain_import.py` explains.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from warehouse.world.taken_over import taken_over_edges
 
 
 class FileJudgement(NamedTuple):
-    """The judgement of a file: the stages of all parts up to the first that is not approved."""
+    """The judgement of a file, with the merged stages of all parts up to the first that is not approved."""
 
     verdict: Verdict
     stages: tuple[StageResult, ...]
     revision: int
-    """The revision of the graph by which was judged."""
+    """The graph's revision against which it was judged."""
 
 
 def judge_file(
     ledger: Ledger, file: SurveyedFile, parts: JudgedParts, helper: ImportHelper, on_progress: OnProgress
 ) -> FileJudgement:
-    """Judges a file, and keeps its judged parts up to the first that is not approved.
+    """Judges a file, and stores its judged parts in `parts` up to the first that is not approved.
 
     Raises `ImportInvalid`, `SecretInText`, `JudgeAgain`.
     """
@@ -78,16 +78,16 @@ class _FileJudge:
         self._waiting: deque[Waiting] = deque()
         self._edge_numbers: list[np.ndarray[Any, Any]] = []
         self._titles: set[str] = set()
-        """Keys of the plain nodes that were judged: another one of the same type and title is told of."""
+        """Title keys of the judged nodes. Another node of the same type and title is not new and is judged."""
         self._is_new_owner = has_nothing_of(reader, file.owner)
-        """True if the graph that is judged against has nothing of the owner, nor what was his."""
+        """True if the graph has nothing that belongs or belonged to the owner."""
 
     def judge(self, on_progress: OnProgress) -> Verdict:
         """Judges all parts up to the first that is not approved, and returns the verdict."""
         try:
             refusal = self._begin_parts(on_progress)
         except RequestProblem:
-            if refusal := self._refusal(0):  # which is told first, as it stands before
+            if refusal := self._refusal(0):  # reported first, because it comes earlier in the file
                 return refusal
             raise
         return refusal or self._refusal(0) or "approved"
@@ -104,25 +104,26 @@ class _FileJudge:
         return None
 
     def _begin(self, part: Part) -> None:
-        """Looks at the edges of a part, and has its nodes looked at."""
+        """Examines the edges of a part, and queues its nodes for examination."""
         packed = packed_nodes(self._nodes_and_texts(part))
         looked_at = self._looking.ask(packed)
         edges, forms, rest = self._edges_of(part)
         self._parts.add_edges(edges, forms)
         self._edge_numbers.append(_edge_numbers(edges))
         if len(np.unique(self._edge_numbers[-1])) < len(edges):
-            self._refuse_edges_twice()  # before a stage tells of it
+            self._refuse_edges_twice()  # before a stage reports it
         succeeding = {end for edge in part.edges for end in _succeeding(edge)}
         unchanged = sum(isinstance(edge, str) for edge in edges) - len(rest)
         source = _source_of(part)
-        # what is not plain waits in memory
+        # items that are not plain wait in memory
         self._waiting.append(Waiting(part.decisions, source, rest, unchanged, succeeding, packed, looked_at))
 
     def _refusal(self, most_waiting: int) -> Verdict | None:
-        """Judges parts in order, those that wait for the other process only where more than so many are left.
-        Returns the verdict of the first that is not approved, and keeps the judgements of the others.
+        """Judges examined parts in order, and waits for the other process only while more than `most_waiting` parts
+        are left. Returns the verdict of the first that is not approved, and stores the judgements of the others.
 
-        Nothing else is left to do where all are waited for: then nodes are looked at here too."""
+        With `most_waiting` 0 this process has nothing else to do, so it examines nodes too.
+        """
         waiting = self._waiting
         while waiting and (len(waiting) > most_waiting or waiting[0].looked_at.done()):
             while most_waiting == 0 and not waiting[0].looked_at.done() and self._looking.look_at_next():
@@ -156,7 +157,7 @@ class _FileJudge:
             now=utc_text(self._now()),
             moved={node.id: moved[node.id] for node in part.nodes if node.id in moved} if moved else {},
             nodes=part.nodes,
-            # no text of an edge is judged but those of its properties
+            # the only texts of an edge that are judged are in its properties
             edges=[
                 EdgeDraft(source=edge.source, target=edge.target, type=edge.type, properties=edge.properties)
                 for item in part.edges
@@ -166,13 +167,13 @@ class _FileJudge:
         )
 
     def _nodes_of(self, part: Waiting) -> tuple[list[NewNode | str], list[Imported]]:
-        """Returns nodes as they are stored, or their stored ids if they are not plain or not new, and the items of the
-        part that have to be judged, in the order of the file."""
+        """Returns the stored form of each plain new node and the stored id of each other one, and the items of the part
+        that must be judged, in the order of the file."""
         nodes, rest = part.looked_at.result().nodes, list[Imported](part.rest)
         known: list[ImportedNode] = []
         if part.succeeding or None in nodes:
             known = unpacked_nodes(part.packed_nodes).nodes
-            # whether a node may succeed another one is judged of both states
+            # whether a node may succeed another one is judged from the states of both
             nodes = [None if item.id in part.succeeding else node for item, node in zip(known, nodes, strict=True)]
         keys = [self._title_key(known[place]) if node is None else node.dedupe_key for place, node in enumerate(nodes)]
         not_new, unchanged = self._nodes_not_new(nodes, keys)
@@ -190,8 +191,8 @@ class _FileJudge:
         return found, sorted(rest, key=lambda item: item.line)
 
     def _edges_of(self, part: Part) -> tuple[list[NewEdge | str], list[EdgeForm], list[ImportedEdge]]:
-        """Returns edges as they are stored, or their stored ids if they are not plain or not new, what such edges
-        share, and the edges that have to be judged."""
+        """Returns the stored form of each plain new edge and the stored id of each other one, the forms that plain
+        edges share, and the edges that must be judged."""
         file = self._file
         plain = PlainEdges(file.index, file.owner, file.actor, file.ontology, utc_text(self._now()))
         is_possible = may_import_plainly(file.actor)
@@ -219,8 +220,8 @@ class _FileJudge:
         return dedupe_key(self._file.owner, newest.type, newest.title)
 
     def _nodes_not_new(self, nodes: Sequence[NewNode | None], keys: list[str]) -> tuple[set[str], set[str]]:
-        """Returns ids of nodes that the graph has, and keys of titles that it has or that the file has twice; and the
-        ids of the nodes whose statement it has."""
+        """Returns the ids of nodes that the graph has together with title keys that it has or that the file has twice,
+        and the ids of nodes whose statement the graph has."""
         found = _several(keys) | self._titles.intersection(keys)
         if self._is_new_owner:
             return found, set()
@@ -236,7 +237,7 @@ class _FileJudge:
 
 
 def _succeeding(item: ImportedEdge | EdgesAlike) -> Iterable[str]:
-    """Returns the ids in the file of the nodes that edges let succeed one another."""
+    """Returns the ids in the file of the nodes that SUPERSEDES edges connect."""
     newest = item.states[-1]
     if newest.type != SUPERSEDES:
         return ()
@@ -244,7 +245,7 @@ def _succeeding(item: ImportedEdge | EdgesAlike) -> Iterable[str]:
 
 
 def _source_of(part: Part) -> str:
-    """Returns the source of a part's statements, or how many sources they have."""
+    """Returns the source of a part's statements, or a text with the number of sources if there are several."""
     sources = {item.states[-1].source for item in part.nodes} | {item.states[-1].stated_in for item in part.edges}
     return sources.pop() if len(sources) == 1 else f"{len(sources):,} sources"
 
@@ -256,14 +257,14 @@ def _edge_numbers(edges: Sequence[NewEdge | str]) -> np.ndarray[Any, Any]:
 
 
 def _several(texts: Sequence[str]) -> set[str]:
-    """Returns the texts that are there more than once."""
+    """Returns the texts that occur more than once."""
     if len(set(texts)) == len(texts):
         return set()
     return {text for text, times in Counter(texts).items() if times > 1}
 
 
 def _twice(numbers: Sequence[np.ndarray[Any, Any]]) -> set[int]:
-    """Returns the numbers that are there more than once."""
+    """Returns the numbers that occur more than once."""
     if not numbers:
         return set()
     in_order = np.concatenate(numbers)
@@ -275,7 +276,7 @@ _WORST = {"pass": 0, "warn": 1, "fail": 2}
 
 
 def merged_stages(judged: Sequence[tuple[StageResult, ...]]) -> tuple[StageResult, ...]:
-    """Returns, for each stage, the first of its worst results."""
+    """Returns the worst result of each stage, and of equal ones the first."""
     if not judged:
         return ()
     return tuple(max(results, key=lambda result: _WORST[result.result]) for results in zip(*judged, strict=True))

@@ -1,5 +1,4 @@
-"""Holds the parts of a file that is imported: as they are read, until their nodes are looked at, and until they are
-written."""
+"""Defines the parts of an imported file: as read, while their nodes are being examined, and until they are written."""
 
 from __future__ import annotations
 
@@ -23,15 +22,15 @@ from warehouse.world.import_helper import LookedAt
 from warehouse.world.judging import Subjects
 
 OnProgress = Callable[[str, int, int], None]
-"""Is told what is being done, and for how many of how many nodes and edges it is done."""
+"""Receives the current activity, and the finished and the total number of nodes and edges."""
 
 NODES_AND_EDGES_OF_PART = 50_000
-"""Nodes and edges that are judged together and written by one decision."""
+"""Number of nodes and edges that are judged together and written by one decision."""
 
 
 @dataclass
 class Part:
-    """Nodes and edges that are judged and written together, and the decisions that stand before them in the file."""
+    """Nodes and edges that are judged and written together, and the decisions that precede them in the file."""
 
     items: list[Imported | EdgesAlike] = field(default_factory=list)
     decisions: list[DecisionRecord] = field(default_factory=list)
@@ -44,7 +43,7 @@ class Part:
         self.size += len(items)
 
     def add_alike(self, edges: EdgesAlike, most: int) -> EdgesAlike | None:
-        """Adds edges until the part has `most` nodes and edges, and returns those that are left."""
+        """Adds edges until the part has `most` nodes and edges, and returns the remaining edges."""
         added, left = edges.split(most - self.size)
         self.items.append(added)
         self.size += len(added.ends)
@@ -67,7 +66,7 @@ class Part:
 
 
 def parts_of(items: Iterable[Item], index: FileIndex) -> Iterator[Part]:
-    """Yields the parts of a file. The facts about one subject and predicate are in one part."""
+    """Yields the parts of a file. All facts about one subject and predicate are in the same part."""
     most = NODES_AND_EDGES_OF_PART
     together = {} if len(index.types) + index.edges <= most else _grouped(index)
     waiting: dict[str, list[ImportedNode]] = {}
@@ -105,7 +104,8 @@ def _grouped(index: FileIndex) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Planned:
-    """The judgement of what is not plain of a part, the states to write of it, and what both depend on."""
+    """The judgement of the items of a part that are not plain, the states to write for them, and the subjects on which
+    both depend."""
 
     proposal: Proposal
     verdict: Verdict
@@ -120,20 +120,20 @@ class Planned:
 
 @dataclass(frozen=True)
 class Judged:
-    """A judged part: its nodes and edges as they are stored, where they are plain and new, else by their stored ids."""
+    """A judged part: the stored form of plain new nodes and edges, and the stored ids of the others."""
 
     nodes: list[NewNode | str]
     edges: list[NewEdge | str]
     forms: list[EdgeForm]
-    """The members that plain edges share with one another."""
+    """The members that plain edges share."""
     rest: list[Imported]
-    """The items that are neither plain nor unchanged, which are judged, and again when they are written."""
+    """The items that are neither plain nor unchanged. They are judged now, and again when they are written."""
     decisions: list[DecisionRecord]
     source: str
     aligned: Judgement
     """The judgement of its texts."""
     planned: Planned
-    """The judgement of what is not plain."""
+    """The judgement of `rest`."""
 
     @property
     def size(self) -> int:
@@ -142,11 +142,11 @@ class Judged:
 
     @property
     def unchanged(self) -> int:
-        """Returns the number of its nodes and edges about which nothing is to decide or to write."""
+        """Returns the number of its nodes and edges that need no decision and no write."""
         return sum(isinstance(entry, str) for entry in (*self.nodes, *self.edges)) - len(self.rest)
 
     def to_write(self, planned: Planned) -> list[Node | Edge | NewNode | NewEdge]:
-        """Returns every state of the part in order: known ones that change, nodes, edges, and edges that follow."""
+        """Returns every state of the part in order: changed known ones, nodes, edges, and resulting edges."""
         by_id: dict[str, list[Node | Edge]] = {}
         for state in planned.states[planned.known :]:
             by_id.setdefault(state.id, []).append(state)
@@ -160,25 +160,25 @@ class Judged:
 
 
 class Waiting(NamedTuple):
-    """A part of which the nodes are looked at."""
+    """A part whose nodes are being examined."""
 
     decisions: list[DecisionRecord]
     source: str
     rest: list[ImportedEdge]
     unchanged_edges: int
-    """Edges about which nothing is to decide or to write."""
+    """The number of edges that need no decision and no write."""
     succeeding: set[str]
-    """Ids in the file of the nodes that edges of the part let succeed one another: they are not plain."""
+    """Ids in the file of the nodes that SUPERSEDES edges of the part connect. These nodes are not plain."""
     packed_nodes: bytes
     looked_at: Future[LookedAt]
 
 
 class JudgedParts:
-    """The judged parts of one import, in order. Their nodes and edges are in a file without a name, which is gone with
-    its process."""
+    """The judged parts of one import, in order. Their nodes and edges are in an anonymous file, which disappears with
+    the process."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        import pyarrow as pa  # takes a tenth of a second, and nothing else of the API needs it
+        import pyarrow as pa  # takes a tenth of a second, and nothing else in the API needs it
 
         self._file = file
         self._codec = pa.Codec("lz4")
@@ -186,18 +186,18 @@ class JudgedParts:
         self._judged: list[tuple[_Kept, list[DecisionRecord], str, Judgement, Planned]] = []
 
     def add_edges(self, edges: list[NewEdge | str], forms: list[EdgeForm]) -> None:
-        """Keeps the edges of the next part."""
+        """Stores the edges of the next part."""
         self._edges.append(self._keep(_pack((edges, forms))))
 
     def judge(self, part: Waiting, nodes: list[NewNode | str], rest: list[Imported], planned: Planned) -> None:
-        """Keeps the nodes and the judgement of the first part that has none, and what of it is not plain."""
+        """Stores the nodes, the items that are not plain, and the judgement of the first part that has none yet."""
         of_rest = [(item.line, item.states) for item in rest]
         kept = self._keep(_pack((nodes, of_rest)))
         self._judged.append((kept, part.decisions, part.source, part.looked_at.result().aligned, planned))
 
     @property
     def planned(self) -> list[Planned]:
-        """Returns the judgement of what is not plain of each part."""
+        """Returns each part's judgement of the items that are not plain."""
         return [planned for *_, planned in self._judged]
 
     def __iter__(self) -> Iterator[Judged]:
@@ -219,7 +219,7 @@ class JudgedParts:
 
 
 class _Kept(NamedTuple):
-    """The place of a compressed content in the file."""
+    """The position of compressed content in the file."""
 
     start: int
     packed_bytes: int

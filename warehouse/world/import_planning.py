@@ -1,4 +1,4 @@
-"""Plans and judges what is not plain of a part of a file that is imported, over what the ledger has of it."""
+"""Plans and judges the items of an imported part that are not plain, against the ledger's states."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ def plan_items(
     *,
     is_new: bool = False,
 ) -> Planned:
-    """Judges items against the graph that `reader` sees, which has so many others of the part `unchanged`. Their form
-    is looked at only if they are new.
+    """Judges items of a part against the graph that `reader` sees; `unchanged` other items of the part are in it.
 
-    Raises `ImportInvalid`, `SecretInText`, `JudgeAgain`.
+    The form of the items is checked only with `is_new`. Raises `ImportInvalid`, `SecretInText`, `JudgeAgain`.
     """
     revision = head_revision(reader)
     file.refuse_other_words(reader)
@@ -86,7 +85,7 @@ def _states_of(
 
 
 def _read_together(view: BulkView, imported: ImportedStates, ontology: Ontology) -> None:
-    """Reads from the ledger what the stages will ask for."""
+    """Prefetches the states that the stages will look up."""
     newest = [states[-1] for states in imported.nodes]
     edges = [states[-1] for states in imported.edges]
     owner = newest[0].owner if newest else edges[0].owner if edges else None

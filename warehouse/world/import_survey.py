@@ -1,4 +1,4 @@
-"""Reads a file that is imported once, before it is judged: which nodes it has, and by which words it is judged."""
+"""Reads an imported file once before it is judged, to find its nodes and the words by which it is judged."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from warehouse.world.ontologies import words_ever_of, words_of
 
 
 class JudgeAgain(Exception):
-    """Tells that the owner has other words by now than those by which was judged, or that others wrote what is new in
-    the file, or erased nodes of the owner."""
+    """Signals that the judgement is outdated: the owner's words have changed, or others wrote nodes or edges that were
+    new in the file, or erased nodes of the owner."""
 
 
 @dataclass(frozen=True)
 class SurveyedFile:
-    """A file that was read once."""
+    """A file that has been read once."""
 
     lines: Lines
     actor: Actor
     owner: str
     known: Words
-    """The words of the owner that were read."""
+    """The words that the owner had when the file was read."""
     words: Words
     """The words by which the file is judged."""
     index: FileIndex
@@ -55,23 +55,23 @@ class SurveyedFile:
 
     @cached_property
     def endings(self) -> set[tuple[str, str]]:
-        """Returns pairs of stored ids: a node, and one that it ended in some state of the file."""
+        """Returns pairs of stored ids: a node, and another that it ended in some state of the file."""
         stored = self.index.stored
         return {(stored.get(by, by), stored[ended]) for by, ended in self.index.endings}
 
     @cached_property
     def confirmed(self) -> set[str]:
-        """Returns the stored ids of the nodes that some state of the file shows as confirmed."""
+        """Returns the stored ids of the nodes that are confirmed in some state of the file."""
         return {self.index.stored[node_id] for node_id in self.index.confirmed}
 
     @property
     def reading(self) -> StateReader:
-        """Returns what tells the stored ids of edges."""
+        """Returns a reader for the stored ids of edges."""
         index = self.index
         return StateReader(self.owner, "", "", self.ontology, index.stored, edge_ids=index.edge_ids)
 
     def refuse_other_words(self, reader: Reader) -> None:
-        """Raises `JudgeAgain` if the owner has other words by now."""
+        """Raises `JudgeAgain` if the owner's words have changed since."""
         if _words_of_owner(reader, self.owner) != self.known:
             raise JudgeAgain
 
@@ -79,7 +79,7 @@ class SurveyedFile:
 def survey_file(
     reader: Reader, lines: Lines, actor: Actor, limits: Limits | None, on_nodes: Callable[[int], None]
 ) -> SurveyedFile:
-    """Reads the whole file, and the words of its owner. `on_nodes` is told again and again of how many nodes it is.
+    """Reads the whole file and its owner's words. `on_nodes` is called repeatedly with the number of nodes so far.
 
     Raises `ImportInvalid`, `IdTaken`, `SecretInText`.
     """

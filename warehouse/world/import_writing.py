@@ -1,4 +1,4 @@
-"""Writes the judged parts of a file that is imported: in one transaction, or a few parts at a time."""
+"""Writes the judged parts of an imported file: in one transaction, or a few parts at a time."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from warehouse.world.taken_over import took_over_since
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 WRITES_AT_MOST_S = 3.0
-"""Seconds after which no more parts join a transaction: a write of others waits three times as long before it fails."""
+"""Seconds after which no more parts join a transaction. Other writers wait three times as long before they fail."""
 
 CACHE_BYTES = 1_000_000_000
-"""Of the ledger's file that are kept in memory between two parts: the indexes of some millions of edges."""
+"""Size of the page cache of the ledger's file between two parts: the indexes of some millions of edges."""
 
 SEGMENT_STATES = 500_000
 """States of a large import after which a new segment of the indexes of random keys begins. A commit writes most pages
-of the last one, and a search by id looks into each."""
+of the last segment, and a search by id looks into each segment."""
 
 STATES_WORTH_A_SEGMENT = 100_000
-"""Nodes and edges of a file from which on it gets segments."""
+"""Minimum number of nodes and edges of a file that gets its own segments."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 @dataclass
 class Written:
-    """Counts what an import has written, over all judgements of the file."""
+    """Counts what an import has written, across all judgements of the file."""
 
     decisions: list[int] = field(default_factory=list)
     states: int = 0
@@ -49,13 +49,13 @@ class Written:
     _states_of_segment: int = 0
 
     def count(self, appended: list[tuple[int, int]]) -> None:
-        """Counts states by the decisions that wrote them."""
+        """Adds decisions with the numbers of states that they wrote."""
         for seq, states in appended:
             self.decisions.append(seq)
             self.states += states
 
     def segment_for(self, states: int, decision: int) -> int:
-        """Returns the segment of the next states, which the part that writes them begins if nothing is in it."""
+        """Returns the segment of the next states: the current one or, if it is full, a new one named by `decision`."""
         if self._states_of_segment == 0 or self._states_of_segment + states > SEGMENT_STATES:
             self._segment, self._states_of_segment = decision, 0
         self._states_of_segment += states
@@ -63,7 +63,7 @@ class Written:
 
 
 class PartWriter:
-    """Writes the parts of a file that was judged at the revision `seen`, and counts what it writes in `written`."""
+    """Writes the parts of a file that was judged at the revision `seen`, and counts its writes in `written`."""
 
     def __init__(
         self, ledger: Ledger, file: SurveyedFile, parts: JudgedParts, seen: int, written: Written, key_id: str | None
@@ -72,12 +72,12 @@ class PartWriter:
         self._file = file
         self._parts = parts
         self._seen = seen
-        """The revision after the judgement of the file, and then after the last part that was written."""
+        """The revision at the judgement of the file, and later that after the last written part."""
         self._written = written
         self._key_id = key_id
         self._others_wrote = False
         self._decided: list[tuple[StageResult, ...]] = []
-        """The stages of each part that was written."""
+        """The stages of each written part."""
 
     def write_whole(self, tx: Transaction) -> None:
         """Writes all parts in one transaction. Raises `JudgeAgain` if something changed that they build on."""
@@ -94,8 +94,8 @@ class PartWriter:
             self._written.count(self._append(tx, part, part.planned))
 
     def write_in_parts(self, on_progress: OnProgress) -> tuple[Verdict, tuple[StageResult, ...]]:
-        """Writes a few parts at a time. What is not plain of a part is judged again as it is written, beside the parts
-        before it. Returns the verdict and the stages of that.
+        """Writes a few parts at a time. Items that are not plain are judged again when they are written, together with
+        the earlier parts. Returns the verdict and the stages of that judgement.
 
         Raises `JudgeAgain`.
         """
@@ -122,10 +122,10 @@ class PartWriter:
         return "approved", merged_stages(self._decided)
 
     def _write_plain(self, part: Judged, waiting: Iterator[Judged], done: int) -> tuple[int, Judged | None]:
-        """Writes a part of which all is plain, and those behind it for as long as others may wait, in one transaction:
-        each one writes almost all of an index's last segment.
+        """Writes a wholly plain part, and similar parts after it for as long as other writers may wait, in one
+        transaction, because each transaction writes almost all of an index's last segment.
 
-        Returns how many nodes and edges are done by then, and the next part.
+        Returns the number of nodes and edges done by then, and the next part.
         """
         next_part: Judged | None = part
         appended: list[tuple[int, int]] = []
@@ -144,14 +144,14 @@ class PartWriter:
         return done, next_part
 
     def _take_over_words(self, tx: Transaction, settled: Collection[str] = ()) -> None:
-        """Gives the owner the words of the file. Facts of the keys in `settled` are those that the parts place."""
+        """Gives the owner the words of the file. The parts themselves place the facts of the keys in `settled`."""
         if self._file.words != self._file.known:
-            # as two versions, if what is over needs words that are no more: then an export has both again
+            # as two versions, if ended states need former words, so that an export contains both again
             for text in (self._file.words.ever, self._file.words.newest):
                 put_words(tx, self._file.actor, text, key_id=self._key_id, settled=settled)
 
     def _write(self, part: Judged) -> Planned:
-        """Writes a part of which not all is plain, unless that is no longer approved."""
+        """Writes a part that is not wholly plain, unless its rest is no longer approved."""
         for _ in range(JUDGED_AT_MOST):
             with self._ledger.read() as reader:
                 now = self._ledger.now()
@@ -172,8 +172,8 @@ class PartWriter:
         raise overtaken()
 
     def _notice_others(self, tx: Transaction) -> None:
-        """Notices whether others wrote. Raises `JudgeAgain` if the owner took over edges, or if nodes of his were
-        erased: an edge to one of them would be plain still."""
+        """Notices whether others wrote. Raises `JudgeAgain` if the owner took over edges, or if nodes of the owner were
+        erased, because an edge to one of them would still count as plain."""
         if head_revision(tx) == self._seen:
             return
         self._others_wrote = True
@@ -184,7 +184,7 @@ class PartWriter:
             raise JudgeAgain
 
     def _refuse_known(self, tx: Transaction, part: Judged) -> None:
-        """Raises `JudgeAgain` if others wrote meanwhile what is new in the file, or something that is like it."""
+        """Raises `JudgeAgain` if others have written nodes or edges that are new in the file, or similar ones."""
         if not self._others_wrote:
             return
         nodes = [node for node in part.nodes if not isinstance(node, str)]
@@ -197,7 +197,7 @@ class PartWriter:
             raise JudgeAgain
 
     def _append(self, tx: Transaction, part: Judged, planned: Planned) -> list[tuple[int, int]]:
-        """Returns the seq of the decision that wrote the part and the number of states, if there are any."""
+        """Writes a part. Returns the seq of the decision and the number of states, if there are any."""
         states = part.to_write(planned)
         if not states:
             return []

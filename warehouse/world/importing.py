@@ -1,10 +1,10 @@
-"""Imports a graph into an owner's part: the whole file is judged before anything of it is written.
+"""Imports a graph into an owner's part: the whole file is judged before any of it is written.
 
 A file is judged and written in parts, each by one decision with one digest of its states (`import_judging.py`,
-`import_writing.py`). An operator's import commits a few parts at a time: after a kill the same command goes on, because
-what is written already is known. An import of a key commits once. An owner without own words takes over those of the
-file first, and if the owner's words change meanwhile, or he erases nodes, everything that is not written yet is judged
-again.
+`import_writing.py`). An operator's import commits a few parts at a time; after a kill the same command continues,
+because parts that are already written count as known. An import by a key commits once. An owner without words first
+gets those of the file. If the owner's words change meanwhile, or the owner erases nodes, everything that is not written
+yet is judged again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from warehouse.world.import_writing import PartWriter, Written
 from warehouse.world.write import JUDGED_AT_MOST, overtaken
 
 KEPT_IN_MEMORY_BYTES = 64_000_000
-"""Judged parts, compressed, above which they wait in a file until they are written."""
+"""Maximum size of judged, compressed parts in memory. Above it they wait in a file until they are written."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class ImportOutcome:
     edges: int
     """Nodes and edges of the file."""
     written: int
-    """States that were written; what the graph has already is not written again."""
+    """States that were written; states that the graph already has are not written again."""
     decisions: tuple[int, ...]
     first_ids: tuple[str, ...]
-    """The ids of the first nodes, which are kept."""
+    """The ids of the first nodes, as given in the file."""
     revision: int
 
 
@@ -65,8 +65,8 @@ def import_graph(
     """Judges a whole file and writes it into the part of `actor.owner` if every stage approves.
 
     With `limits` it is written in one transaction, of which `on_written` is the last step. Raises `ImportInvalid`,
-    `IdTaken`, `SecretInText`, and the ledger's errors; and `StandingTooLow` if the words would
-    change facts that stand above the actor.
+    `IdTaken`, `SecretInText`, and the ledger's errors; and `StandingTooLow` if the words would change facts of a higher
+    class than the actor may claim.
     """
     with without_cycles(), ExitStack() as ended:
         importer = _Importer(ledger, ImportHelper(alignment, ended), key_id, on_progress, Written())
@@ -90,7 +90,7 @@ class _Importer:
     def judge_and_write(
         self, file: SurveyedFile, on_written: Callable[[Transaction, ImportOutcome], None], *, in_one: bool
     ) -> ImportOutcome:
-        """Judges all parts before it writes any. In one transaction, `on_written` is its last step."""
+        """Judges all parts before it writes any. With `in_one`, `on_written` is the last step of the transaction."""
         with SpooledTemporaryFile(KEPT_IN_MEMORY_BYTES) as kept:
             parts = JudgedParts(kept)
             judged = judge_file(self.ledger, file, parts, self.helper, self.on_progress)

@@ -1,4 +1,4 @@
-"""Turns nodes into the entries of the full-text index, most of them in a second process if there are many."""
+"""Builds the full-text index entries of nodes, most of them in a second process if there are many."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from warehouse.world.text import with_edges, words_of_edges, words_of_text
 ENTRIES_AT_ONCE = 5_000
 
 NODE_COLUMNS = ("num", "type", "domain", "owner", "body", "edge_types", "edge_properties", "aliases")
-"""Columns of nodes: the numbers of a node, of its type, domain and owner, its record as JSON, and the types, the
-properties as JSON and the aliases' titles of the edges at it."""
+"""Columns of nodes: the numbers of the node and of its type, domain and owner, its record as JSON, and the types,
+properties (as JSON) and alias titles of its edges."""
 
 NodeRow = tuple[int, int, int, int, str, list[str] | None, list[str] | None, list[str] | None]
 
 IndexEntry = tuple[str, int]
-"""The entry as JSON, and the number of the node's own words."""
+"""The entry as JSON, and the number of the node's words without its edges."""
 
 
 class _Text(msgspec.Struct):
@@ -51,22 +51,22 @@ _entries = msgspec.msgpack.Decoder(list[IndexEntry]).decode
 
 
 MakeEntries = Callable[[pa.RecordBatch], Iterator[IndexEntry]]
-"""Begins to make the entries of some nodes with `NODE_COLUMNS`, and yields them in order, but none of nodes that nobody
-sees."""
+"""Starts building the entries of nodes with `NODE_COLUMNS`, and yields them in order, except those of invisible
+nodes."""
 
 
 def entries_here(nodes: pa.RecordBatch) -> Iterator[IndexEntry]:
-    """Yields the entry of each node that somebody sees."""
+    """Yields the entry of each visible node."""
     rows: Iterator[NodeRow] = zip(*(column.to_pylist() for column in nodes.columns), strict=True)
     return (_entry_of(row) for row in rows if row[3] != NOBODY)
 
 
 @contextmanager
 def entries_beside() -> Iterator[MakeEntries]:
-    """Yields what has a second process make entries from the moment it is called. Whoever takes them makes those itself
-    that the process has not begun by then."""
+    """Yields a function that makes a second process start building entries when it is called. The consumer of the
+    entries builds those itself that the process has not begun by then."""
     with side_process(packed_entries) as helper:
-        thread = ThreadPoolExecutor(1)  # so that nobody waits for the pipe
+        thread = ThreadPoolExecutor(1)  # so that callers don't wait for the pipe
 
         def made(nodes: pa.RecordBatch) -> Iterator[IndexEntry]:
             parts = [nodes.slice(first, ENTRIES_AT_ONCE) for first in range(0, len(nodes), ENTRIES_AT_ONCE)]

@@ -1,10 +1,11 @@
 """Judges a large proposal outside the ledger's lock and checks under the lock whether the judgement still holds.
 
 A judgement depends on the proposal, the instant and the answers of the view. So under the lock it is enough to check
-that no later event changed one of those answers: judging again would then give the same result.
+that no later event changed any of those answers, because judging again would then give the same result.
 
-Example: at revision 40 a proposal is judged that edits node A and adds an edge to node B. Meanwhile event 41 changes
-node C: none of the recorded subjects, so the judgement is written. If event 41 changes B, it is judged again.
+Example: a proposal that edits node A and adds an edge to node B is judged at revision 40. Meanwhile event 41 changes
+node C, which is not among the recorded subjects, so the judgement is written. If event 41 changes B, the proposal is
+judged again.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from warehouse.world.ontologies import words_of
 from warehouse.world.view import LedgerView
 
 MOST_EVENTS_SINCE = 20_000
-"""Events checked under the lock. A judgement that is further behind is discarded."""
+"""Maximum number of events checked under the lock. A judgement that is further behind is discarded."""
 
 
 @dataclass
 class Subjects:
-    """The subjects of a judgement: ids that were requested or returned, and keys of requested lists."""
+    """The subjects of a judgement: ids that were queried or returned, and keys of queried lists."""
 
     nodes: set[str] = field(default_factory=set)
     edges: set[str] = field(default_factory=set)
@@ -46,11 +47,11 @@ class Subjects:
     """The newest revision of each owner at that time."""
 
     def touched_by(self, events: Iterable[Event]) -> bool:
-        """Returns True if one of these events could change an answer, except those about an owner's newest revision."""
+        """Returns True if one of these events could change an answer other than an owner's newest revision."""
         return any(self._touched_by(event) for event in events)
 
     def unchanged_in(self, reader: Reader, revision: int) -> bool:
-        """Returns True if a judgement that was made at `revision` would be the same over what `reader` sees."""
+        """Returns True if a judgement made at `revision` would be the same for the graph that `reader` sees."""
         view = LedgerView(reader)
         if any(view.newest_of(owner) != newest for owner, newest in self.newest_of.items()):
             return False
@@ -77,7 +78,7 @@ class Subjects:
 
 
 class RecordingView:
-    """A `GraphView` that records in `subjects` everything that another view was asked and returned."""
+    """A `GraphView` that wraps another view and records its queries and results in `subjects`."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
@@ -99,8 +100,7 @@ class RecordingView:
         return self._view.edge_between(owner, source, edge_type, target)
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Returns every node of one subject and single-valued predicate. One that leaves the list is recognised by its
-        id."""
+        """Returns every node of one subject and single-valued predicate. The ids reveal if one leaves the list."""
         self.subjects.fact_keys.add(fact_key)
         facts = self._view.facts(fact_key)
         self.subjects.nodes.update(fact.id for fact in facts)
@@ -122,14 +122,14 @@ class RecordingView:
         return self._view.edges_at(node_id)
 
     def alike(self, dedupe_key: str) -> list[str]:
-        """Returns ids of live nodes of one owner, type and title. One that leaves the list is recognised by its id."""
+        """Returns ids of live nodes of one owner, type and title. The ids reveal if one leaves the list."""
         self.subjects.dedupe_keys.add(dedupe_key)
         ids = self._view.alike(dedupe_key)
         self.subjects.nodes.update(ids)
         return ids
 
     def head(self) -> int:
-        """Returns the newest revision of the graph. It only rises, so a revision that is known stays known."""
+        """Returns the newest revision of the graph. It only rises, so a known revision stays known."""
         return self._view.head()
 
     def newest_of(self, owner: str) -> int:
@@ -141,7 +141,7 @@ class RecordingView:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A judged proposal: the stages' results, the states to write, and the subjects that both depend on."""
+    """A judged proposal: the stages' results, the states to write, and the subjects on which both depend."""
 
     judged: Judged
     nodes_and_edges: tuple[Event, ...]
@@ -150,7 +150,7 @@ class Judgment:
     subjects: Subjects
     owner: str | None = None
     words: str = NO_WORDS
-    """The words of the owner by which it was judged (`OwnOntology.text`)."""
+    """The owner's words by which it was judged (`OwnOntology.text`)."""
 
     @property
     def states(self) -> list[Node | Edge]:
@@ -158,7 +158,7 @@ class Judgment:
         return [state for event in self.nodes_and_edges if (state := event.node or event.edge) is not None]
 
     def holds_in(self, reader: Reader) -> bool:
-        """Returns True if the graph that `reader` sees would be judged the same."""
+        """Returns True if the judgement would be the same for the graph that `reader` sees."""
         if words_of(reader, self.owner) != self.words:
             return False
         return self.subjects.unchanged_in(reader, self.revision)
@@ -169,9 +169,9 @@ def judge_at(
 ) -> Judgment:
     """Judges a proposal, as returned by `checked`, against the graph that `reader` sees.
 
-    Raises as `refuse_conflict`.
+    Raises like `refuse_conflict`.
     """
-    # The first question fixes the state that all others see, so everything in it was recorded before the clock is read.
+    # the first query fixes the state that all others see, so everything in it was recorded before the clock is read
     revision = head_revision(reader)
     view = RecordingView(LedgerView(reader))
     words = words_of(reader, proposal.actor.owner)

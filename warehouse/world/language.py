@@ -1,6 +1,6 @@
-"""Reduces the words of a text to what a search compares: guesses the language, drops its function words, cuts endings.
+"""Reduces the words of a text to search forms: guesses the language, drops its function words and cuts endings.
 
-The stemmers are Snowball's. A language is guessed by its function words, because names and numbers say nothing of it.
+The stemmers are Snowball's. A language is guessed by its function words, because names and numbers don't indicate it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 import tantivy
 
 LONGEST_WORD_BYTES = 100
-"""A hash of 32 bytes in hex is a word; longer runs are not."""
+"""Long enough for a 32-byte hash in hex; longer runs are not words."""
 
 _WORDS_REMEMBERED = 200_000
 
@@ -35,7 +35,7 @@ LANGUAGES = (
     "swedish",
 )
 DEFAULT = ("english",)
-"""The language of nodes of which neither function words nor letters show one."""
+"""The language of nodes without telling function words or letters."""
 
 _MARKS = {
     "french": re.compile("[éèêîôûœ]"),
@@ -44,10 +44,10 @@ _MARKS = {
     "spanish": re.compile("ñ|.{3}(?:ción|ciones)$"),
     "swedish": re.compile("å"),
 }
-"""Letters and endings of words by which a text may be in a language."""
+"""Letters and endings of words that suggest a language."""
 
 _ENGLISH_FUNCTION_WORDS = Path(__file__).with_name("english_function_words.txt").read_text().split()
-"""Articles, pronouns, auxiliaries, prepositions and their like: tantivy's own list for English has 33 words only."""
+"""Articles, pronouns, auxiliaries, prepositions and the like. tantivy's list for English has only 33 words."""
 
 _split = (
     tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
@@ -58,7 +58,7 @@ _split = (
 _LOWER_OR_BLANK = bytes(
     ord(sign.lower()) if sign.isascii() and sign.isalnum() else ord(" ") for sign in map(chr, range(256))
 )
-"""For each byte its letter in lower case or its digit, and a blank for other signs."""
+"""Maps each byte to its lower-case letter or digit, or to a blank for other signs."""
 
 _unspaced = re.compile(
     "[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -70,10 +70,10 @@ _group = re.compile(r"[.,'’\u00a0\u202f][0-9]{3}")
 _grouped_number = re.compile(
     r"(?<![\w.,'’])[0-9]{1,3}([.,'’\u00a0\u202f])[0-9]{3}(?:\1[0-9]{3})*(?![\w]|[.,'’][0-9]{3}(?![0-9]))"
 )
-"""A number in groups of three digits. The sign between them may be a decimal sign as well: 1.234."""
+"""A number in groups of three digits. The sign between them may also be a decimal sign: 1.234."""
 
 _DOT_ABOVE = "\u0307"
-"""What is left of a Turkish `İ` in lower case: no letter, so it would cut the word."""
+"""The rest of a lower-cased Turkish `İ`. It is not a letter, so it would split the word."""
 
 _fold = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold()).build()
 
@@ -92,9 +92,9 @@ Found = TypeVar("Found")
 
 
 class _PerWord(dict[str, Found]):
-    """Remembers what a function returns for up to `most` words, and then forgets all of them.
+    """Caches the results of a function for up to `most` words, and then clears the whole cache.
 
-    `lru_cache` also orders words by their last use, which takes longer than looking all of them up again at times.
+    `lru_cache` also orders words by last use, which costs more than computing all of them again occasionally.
     """
 
     def __init__(self, function: Callable[[str], Found], most: int) -> None:
@@ -110,15 +110,15 @@ class _PerWord(dict[str, Found]):
 
 
 def remembering(most: int) -> Callable[[Callable[[str], Found]], Callable[[str], Found]]:
-    """Lets a function of a word remember what it returned, for up to `most` words."""
+    """Returns a decorator that caches a function of a word for up to `most` words."""
     return lambda function: _PerWord(function, most).__getitem__
 
 
 def split_words(text: str) -> list[str]:
     """Returns the words of a text in order: runs of letters and digits, compatibility forms unified, in lower case.
 
-    Chinese, Japanese and Korean have no spaces between all words, so of them each two neighbouring characters are one.
-    Behind a number in groups, such as 48,500, stands 48500 too.
+    Chinese, Japanese and Korean don't separate all words by spaces, so each pair of adjacent characters counts as a
+    word. A number in groups, such as 48,500, is followed by 48500.
     """
     if _group.search(text):  # takes a third of the time of the whole expression
         text = _grouped_number.sub(_with_number, text)
@@ -159,13 +159,13 @@ def stems(word: str, languages: tuple[str, ...]) -> frozenset[str]:
 
 
 def languages_of(words: Iterable[str]) -> tuple[str, ...]:
-    """Returns the language with most function words among `words`, several if they tie, none if there are none."""
+    """Returns the language with most function words among `words`: several if they tie, empty if there are none."""
     return _with_most_function_words(sum(map(_clues, words)))
 
 
 def languages_of_text(words: Iterable[str]) -> tuple[str, ...]:
-    """Returns the languages of a text: that of its function words, or else the default one and all those of which its
-    words have marks. So a short title, "Rechnungen Müller", has stems of each language that it may be in."""
+    """Returns the languages of a text: that of its function words, otherwise the default and all languages suggested by
+    letters and endings. So a short title, "Rechnungen Müller", gets stems in each language that it may be in."""
     clues = sum(map(_clues, words))
     if not clues:
         return DEFAULT
@@ -178,8 +178,8 @@ _BITS_OF_COUNT = 32
 
 @remembering(_WORDS_REMEMBERED)
 def _clues(word: str) -> int:
-    """Returns a number with a count for each language, of 1 if the word is a function word in it, and behind those one
-    for each language with marks, of 1 if the word has one. The sum of such numbers has the counts of a text."""
+    """Returns a number composed of counts: for each language 1 if the word is a function word in it, followed by 1 for
+    each language with marks if the word has one. The sum of such numbers contains the counts of a text."""
     counted = [LANGUAGES.index(name) for name in languages_with(word)]
     counted += [place for place, mark in enumerate(_MARKS.values(), len(LANGUAGES)) if mark.search(word)]
     return sum(1 << _BITS_OF_COUNT * place for place in counted)

@@ -1,9 +1,9 @@
 -- name: world_alike
--- One row per live node of one owner, type and title, the oldest ten.
+-- One row per live node of one owner, type and title: the oldest ten.
 select id from world_nodes where dedupe_key = :dedupe_key and live = 1 order by revision limit 10
 
 -- name: world_alike_by_keys
--- One row per live node of one owner, type and title, for the keys of a JSON array, the oldest first.
+-- One row per live node of one owner, type and title, for the keys in a JSON array, oldest first.
 select dedupe_key, id from world_nodes
 where dedupe_key in (select value from json_each(:values)) and live = 1
 order by dedupe_key, revision
@@ -27,11 +27,11 @@ values (:id, :owner, :key_id, :created_at, :expires_at, null)
 insert into world_segments (segment) values (:segment) on conflict (segment) do nothing
 
 -- name: world_blank_event
--- The event :seq holds a tombstone from now on.
+-- Replaces the state of the event :seq by a tombstone.
 update world_events set body = :body, actor = :actor, source = :source where seq = :seq
 
 -- name: world_capsule_of_request
--- At most one row: the capsule that a request with an idempotency key made.
+-- At most one row: the capsule that a request with an idempotency key created.
 select id, request_sha256, seq, public_seq, claimed_by, created_at from world_capsules where request_key = :request_key
 
 -- name: world_capsules_of_owner
@@ -39,7 +39,7 @@ select id, request_sha256, seq, public_seq, claimed_by, created_at from world_ca
 select id from world_capsules where claimed_by = :owner
 
 -- name: world_claim_capsule
--- The capsule :id becomes that of :owner, where it is nobody's yet.
+-- Assigns the capsule :id to :owner if it is unclaimed.
 update world_capsules set claimed_by = :owner where id = :id and claimed_by is null
 
 -- name: world_decision
@@ -47,7 +47,7 @@ update world_capsules set claimed_by = :owner where id = :id and claimed_by is n
 select verdict from world_decisions where seq = :seq
 
 -- name: world_decisions_after
--- One row per decision above :seq, oldest first, at most :limit; salt and payload are null where it was forgotten.
+-- One row per decision above :seq, oldest first, at most :limit; salt and payload are null if it was forgotten.
 select
     world_decisions.seq,
     world_decisions.number,
@@ -64,7 +64,7 @@ order by world_decisions.seq
 limit :limit
 
 -- name: world_decisions_lost
--- One row per decision that the change feed names and the audit does not hold.
+-- One row per decision that the change feed names but the audit lacks.
 select ledger_changes.seq
 from ledger_changes
 left join world_decisions on world_decisions.seq = ledger_changes.seq
@@ -72,13 +72,13 @@ where ledger_changes.kind = 'world_decision' and world_decisions.seq is null
 order by ledger_changes.seq
 
 -- name: world_drop_edge
--- The edge :id has no newest state, until its next one is put.
+-- Deletes the newest state of the edge :id, before its next one is put.
 delete from world_edges
 where revision in (select seq from world_events where {world_segmented} and kind = 'edge' and entity_id = :id)
 
 -- name: world_drop_forms
--- Forms that no edge has any more are deleted, since they name sources. Edges of a form stand between its number and the
--- last event of its decision.
+-- Deletes forms without edges, because they name sources. The revisions of a form's edges lie between its number and
+-- the last event of its decision.
 delete from world_edge_forms
 where not exists (
     select 1
@@ -89,19 +89,21 @@ where not exists (
 )
 
 -- name: world_drop_import
--- The import :id is deleted, and its chunks with it.
+-- Deletes the import :id with its chunks.
 delete from world_imports where id = :id
 
 -- name: world_drop_import_chunks
--- The chunks of an import are deleted.
+-- Deletes the chunks of an import.
 delete from world_import_chunks where import_id = :import_id
 
 -- name: world_due_edges
--- One row per edge that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+-- One row per edge that began or ceased to hold by :now since it was recorded, at most :limit: its newest state as
+-- JSON.
 {world_edge_states} where due is not null and due <= :now order by due, id limit :limit
 
 -- name: world_due_nodes
--- One row per node that began or ended to hold by :now since it was recorded, at most :limit: its newest state as JSON.
+-- One row per node that began or ceased to hold by :now since it was recorded, at most :limit: its newest state as
+-- JSON.
 select body from world_nodes where due is not null and due <= :now order by due, id limit :limit
 
 -- name: world_edge
@@ -118,15 +120,15 @@ union all
 {world_edge_states} where s.segment in (select segment from world_segments) and s.form is not null and s.id = :id
 
 -- name: world_edge_between
--- At most one row: the edge of a type between two nodes that :owner states, among those that may have been another's: its
--- newest state as JSON.
+-- At most one row: the edge of a type between two nodes that :owner states, among edges that may have had another
+-- owner: its newest state as JSON.
 {world_edge_states}
 where s.owner = :owner and s.segment = 0 and s.source = :source and s.type = :type and s.target = :target
 order by s.revision desc
 limit 1
 
 -- name: world_edge_body
--- The newest state of an edge as JSON: that of its newest event, or what follows from its form.
+-- The newest state of an edge as JSON: that of its newest event, or the one that follows from its form.
 coalesce(e.body, (select formed.body from world_formed_states as formed where formed.seq = s.revision))
 
 -- name: world_edge_states
@@ -134,7 +136,7 @@ coalesce(e.body, (select formed.body from world_formed_states as formed where fo
 select {world_edge_body} as body from {world_edges_with_states}
 
 -- name: world_edge_writes
--- One row per state of the edge `s`: its author and the decision that let it in.
+-- One row per state of the edge `s`: its author and the decision that accepted it.
 select actor, decision_seq
 from world_events
 where {world_segmented} and kind = 'edge' and entity_id = s.id
@@ -193,8 +195,8 @@ order by id
 {world_edge_states} where s.source = :source and s.type = :type order by s.revision
 
 -- name: world_edges_given_up
--- One row per edge that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
--- as JSON. An edge with a form has no earlier state, and belongs to the owner who wrote it.
+-- One row per edge that is public or belongs to an owner other than :owner, and of which :actor wrote an earlier state:
+-- its newest state as JSON. An edge with a form has no earlier state, and belongs to the owner who wrote it.
 select e.body
 from world_edges as s
 join world_events as e on e.seq = s.revision
@@ -219,7 +221,7 @@ union
 select id from world_edges where {world_segmented} and form is not null and id in (select jsonb_array_elements_text(cast(:values as jsonb)))
 
 -- name: world_edges_of_constitution
--- One row per edge that the constitution wrote, which no import does: its newest state as JSON.
+-- One row per edge that the constitution wrote (imports never do): its newest state as JSON.
 select e.body
 from world_edges as s
 join world_events as e on e.seq = s.revision
@@ -240,7 +242,7 @@ order by id
 select id, source, type, target from world_edges where revision > :seq and owner = :owner
 
 -- name: world_edges_stated_in
--- One row per private edge of :owner whose newest state holds the text :like: the state as JSON.
+-- One row per private edge of :owner whose newest state contains the text :like: the state as JSON.
 {world_edge_states} where s.owner = :owner and (e.body like :like or f.head like :like) order by id
 
 -- name: world_edges_with_states
@@ -266,17 +268,17 @@ limit 1
 select id, owner, scope, requested_at from world_erasures where finished_at is null order by requested_at, id
 
 -- name: world_event_count
--- One row: how many events the graph has.
+-- One row: the number of the graph's events.
 select (select count(*) from world_events) + (select count(*) from world_edges where form is not null) as events
 
 -- name: world_event_recorded_at
--- At most one row: when the event :seq was recorded, in UTC.
+-- At most one row: the time at which the event :seq was recorded, in UTC.
 select recorded_at from world_states where seq = :seq
 
 -- name: world_event_texts_between
--- One row per event above :after and up to :until, oldest first: the new state as JSON, and whether an earlier event has one
--- of the same node or edge. Only events of the ordinary segment are looked up: a large import puts nothing into others but
--- first states, and a lookup takes several times as long as reading the row.
+-- One row per event above :after and up to :until, oldest first: the new state as JSON, and whether an earlier event
+-- has a state of the same node or edge. Only events of the ordinary segment are looked up: large imports put only first
+-- states into other segments, and a lookup takes several times as long as reading the row.
 select
     seq,
     kind,
@@ -295,8 +297,8 @@ where seq > :after and seq <= :until
 order by seq
 
 -- name: world_events_after
--- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON. Edges with forms
--- are looked for no further than so many other events.
+-- One row per event of the graph above :seq, oldest first, at most :limit; body is the new state as JSON. Edges with
+-- forms are only searched for within the range of the other events on the page.
 select seq, kind, body
 from (select seq, kind, body from world_events where seq > :seq order by seq limit :limit) as events
 union all
@@ -318,7 +320,7 @@ order by seq
 limit :limit
 
 -- name: world_events_of_decision
--- One row per event that the decision :decision_seq let in, oldest first; body is the new state as JSON.
+-- One row per event that the decision :decision_seq accepted, oldest first; body is the new state as JSON.
 select seq, kind, body from world_events where decision_seq = :decision_seq
 union all
 select seq, kind, body
@@ -327,7 +329,7 @@ where decision_seq = :decision_seq and seq > :decision_seq and seq < ({world_las
 order by seq
 
 -- name: world_events_of_entity
--- One row per event of one node or edge, oldest first; body is the state as JSON. An edge with a form has none.
+-- One row per event of one node or edge, oldest first; body is the state as JSON. An edge with a form has no events.
 select seq, kind, body
 from world_events
 where {world_segmented} and kind = :kind and entity_id = :entity_id
@@ -342,11 +344,11 @@ where world_decisions.verdict is null or world_decisions.verdict <> 'approved'
 order by world_states.seq
 
 -- name: world_expire_imports
--- Imports that expired by :now (UTC) are deleted, and their chunks with them.
+-- Deletes the imports that expired by :now (UTC), with their chunks.
 delete from world_imports where expires_at <= :now
 
 -- name: world_export_decision
--- At most one row: the decision :seq, and what it was about if that was not forgotten.
+-- At most one row: the decision :seq, with its payload if that was not forgotten.
 select
     world_decisions.commitment,
     world_decisions.decided_at,
@@ -358,11 +360,11 @@ left join world_decision_payloads on world_decision_payloads.seq = world_decisio
 where world_decisions.seq = :seq
 
 -- name: world_export_edges
--- One row per edge of :owner from a node that is not under his name, in world_export_range.
+-- One row per edge of :owner from a node whose id lacks the owner's prefix, in world_export_range.
 select id, source, type, target from world_edges where owner = :owner and segment = 0 and {world_export_range}
 
 -- name: world_export_nodes
--- One row per node of :owner with an id from after :after to before :before, in their order; at most :limit.
+-- One row per node of :owner with an id between :after and :before, both exclusive, in order; at most :limit.
 select id from world_nodes where owner = :owner and id > :after and id < :before order by id limit :limit
 
 -- name: world_export_nodes (postgresql)
@@ -372,7 +374,8 @@ order by id collate "C"
 limit :limit
 
 -- name: world_export_own_edges
--- One row per edge of :owner from a node under his name, where hardly anything is another's, in world_export_range.
+-- One row per edge of :owner from a node whose id has the owner's prefix, where nearly all edges are the owner's, in
+-- world_export_range.
 select id, source, type, target from world_edges indexed by world_edges_by_source
 where owner = :owner and {world_export_range}
 
@@ -380,8 +383,8 @@ where owner = :owner and {world_export_range}
 select id, source, type, target from world_edges where owner = :owner and {world_export_range}
 
 -- name: world_export_range
--- A source from :source to before :before, after an edge of :source by type and target, in the order of source, type, and
--- the target without :prefix; at most :limit.
+-- A source from :source to before :before, after an edge of :source by type and target, in the order of source, type,
+-- and the target without :prefix; at most :limit.
 source >= :source
     and source < :before
     and (
@@ -404,7 +407,7 @@ order by source collate "C", type collate "C", replace(target, :prefix, '') coll
 limit :limit
 
 -- name: world_export_states
--- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that let it in.
+-- One row per state up to :revision of the nodes or edges in a JSON array, each with the decision that accepted it.
 select e.seq, e.entity_id, e.body, e.decision_seq, d.commitment
 from world_states as e
 join world_decisions as d on d.seq = e.decision_seq
@@ -442,7 +445,8 @@ where fact_key in (select jsonb_array_elements_text(cast(:values as jsonb)))
 order by revision
 
 -- name: world_facts_then
--- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or null.
+-- One row per node of one owner, subject and single-valued predicate: its newest state up to :revision as JSON, or
+-- null.
 select (
     select body from world_events
     where {world_segmented} and entity_id = world_nodes.id and kind = 'node' and seq <= :revision
@@ -453,63 +457,63 @@ from world_nodes
 where fact_key = :fact_key
 
 -- name: world_finish_erasure
--- Every file has followed the erasure :id; whoever erased everything is forgotten.
+-- Marks the erasure :id as finished in every file; an owner who erased everything is forgotten.
 update world_erasures
 set finished_at = :finished_at, owner = case when scope = 'everything' then :forgotten else owner end
 where id = :id and finished_at is null
 
 -- name: world_finish_import
--- The import :id is applied with this result, as JSON.
+-- Marks the import :id as applied, with its result as JSON.
 update world_imports set result = :result where id = :id
 
 -- name: world_forget_claims
--- Whose the capsules of :owner became is forgotten, and a capsule that is its own owner waits for nobody any more.
+-- Forgets who claimed the capsules of :owner. A capsule that is its own owner can no longer be claimed.
 update world_capsules set claimed_by = :forgotten where claimed_by = :owner or 'capsule:' || id = :owner
 
 -- name: world_forget_erasures
--- Which erasures :owner asked for is forgotten; who erased everything only once the files have followed.
+-- Forgets which erasures :owner requested; an erasure of everything only once it is finished in the files.
 update world_erasures
 set owner = :forgotten, subject_sha256 = ''
 where owner = :owner and (scope <> 'everything' or finished_at is not null)
 
 -- name: world_forget_imports
--- The imports of :owner are forgotten, also the results of applied ones; their chunks go with them.
+-- Deletes the imports of :owner with their chunks, including the results of applied ones.
 delete from world_imports where owner = :owner
 
 -- name: world_forget_ontologies
--- The words of :owner are forgotten, with every version.
+-- Deletes every version of the words of :owner.
 delete from world_ontologies where owner = :owner
 
 -- name: world_forget_origin_decision
--- The imported decision :id of :owner is forgotten.
+-- Deletes the imported decision :id of :owner.
 delete from world_origin_decisions where owner = :owner and id = :id
 
 -- name: world_forget_origin_decisions
--- Every imported decision of :owner is forgotten.
+-- Deletes every imported decision of :owner.
 delete from world_origin_decisions where owner = :owner
 
 -- name: world_forget_payload_of_event
--- What was decided when the event :seq was let in is forgotten with its salt.
+-- Deletes the payload, with its salt, of the decision that accepted the event :seq.
 delete from world_decision_payloads where seq = (select decision_seq from world_events where seq = :seq)
 
 -- name: world_forget_payloads
--- What was decided of :owner is forgotten with its salts.
+-- Deletes the payloads, with their salts, of decisions for :owner.
 delete from world_decision_payloads where owner = :owner
 
 -- name: world_forget_payloads_like
--- What was decided of :owner about a text is forgotten with its salts.
+-- Deletes the payloads, with their salts, of decisions for :owner about a text.
 delete from world_decision_payloads where owner = :owner and payload like :like
 
 -- name: world_forget_pending
--- Proposals of :owner, which wait or waited for an operator, are forgotten.
+-- Deletes the proposals of :owner that wait or waited for an operator.
 delete from world_pending where owner = :owner
 
 -- name: world_forget_pending_like
--- Proposals of :owner about a text, which wait or waited for an operator, are forgotten.
+-- Deletes the proposals of :owner about a text that wait or waited for an operator.
 delete from world_pending where owner = :owner and proposal like :like
 
 -- name: world_forget_requests
--- Which requests :scope sent is forgotten.
+-- Deletes the requests that :scope sent.
 delete from world_requests where scope = :scope
 
 -- name: world_formed_by_ids
@@ -531,15 +535,15 @@ where form is not null and revision > :after and revision <= :until
 order by revision
 
 -- name: world_former_names
--- One row per owner that keys of :owner had before.
+-- One row per owner to whom keys of :owner belonged before.
 select payer as name from access_claims where owner = :owner and owner <> payer
 union
 select from_owner from access_moved_keys where to_owner = :owner
 order by name
 
 -- name: world_forms_between
--- One row per form with a number from :first to :last: what its edges have in common, before and after their revisions, and
--- when they were recorded.
+-- One row per form with a number from :first to :last: the members that its edges share, before and after their
+-- revisions, and the time at which they were recorded.
 select number, head, tail, recorded_at from world_edge_forms where number >= :first and number <= :last order by number
 
 -- name: world_head
@@ -564,7 +568,7 @@ insert into world_capsules (id, request_key, request_sha256, seq, public_seq, cl
 values (:id, :request_key, :request_sha256, :seq, :public_seq, null, :created_at)
 
 -- name: world_keep_formed
--- The state of the edge with this revision, which follows from a form, becomes that of an event.
+-- Stores the state of the edge with this revision, which follows from a form, as an event.
 insert into world_events (seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment)
 select seq, kind, entity_id, decision_seq, actor, source, recorded_at, body, segment
 from world_formed_states
@@ -575,11 +579,12 @@ where seq = :revision
 insert into world_origin_decisions (owner, id, body) values (:owner, :id, :body) on conflict (owner, id) do nothing
 
 -- name: world_keep_payload
--- One row per decision that is not forgotten: what its commitment is of, whose it is, and which key asked for it.
+-- One row per decision that is not forgotten: the payload of its commitment, its owner, and the key that requested it.
 insert into world_decision_payloads (seq, owner, salt, payload, key_id) values (:seq, :owner, :salt, :payload, :key_id)
 
 -- name: world_keep_repetition
--- At most one row per statement that was made again after it was over: its seq is the decision after which, the last time.
+-- At most one row per statement that was repeated after it had ended: `seq` is the decision after which it was last
+-- repeated.
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, '', :after)
 on conflict (scope, key) do update set seq = excluded.seq
 
@@ -588,7 +593,7 @@ on conflict (scope, key) do update set seq = excluded.seq
 insert into world_requests (scope, key, request_sha256, seq) values (:scope, :key, :request_sha256, :seq)
 
 -- name: world_known_of
--- At most one row: that :owner has a node or an edge, or that one has an id from :after to before :before.
+-- At most one row: present if :owner has a node or an edge, or if one has an id from :after to before :before.
 select 1 as known
 where exists (select 1 from world_nodes where owner = :owner or (id >= :after and id < :before))
     or exists (select 1 from world_edges where owner = :owner or (source >= :after and source < :before))
@@ -609,11 +614,12 @@ where exists (
 select number, link from world_decisions order by seq desc limit 1
 
 -- name: world_last_erasure
--- At most one row: when files were rewritten last for an erasure by an owner.
+-- At most one row: the time at which files were last rewritten for an erasure by an owner.
 select finished_at from world_erasures where finished_at is not null order by finished_at desc limit 1
 
 -- name: world_last_event_by
--- At most one row: the newest event up to :seq and its decision. Between two other events there are edges with forms only.
+-- At most one row: the newest event up to :seq and its decision. Only edges with forms can lie between two other
+-- events.
 select seq, decision_seq
 from (select seq, decision_seq from world_events where seq <= :seq order by seq desc limit 1) as event
 union all
@@ -636,15 +642,15 @@ limit 1
 select max(seq) as seq from world_events where decision_seq = :decision_seq
 
 -- name: world_last_recorded_by
--- One row: the newest event recorded by :instant (UTC); null if there is none. All events of a batch have one time, and the
--- last of them is in the ordinary segment.
+-- One row: the newest event recorded by :instant (UTC); null if there is none. All events of a batch have one time, and
+-- the last of them is in the ordinary segment.
 select max(seq) as seq from world_events indexed by world_events_by_time where segment = 0 and recorded_at <= :instant
 
 -- name: world_last_recorded_by (postgresql)
 select max(seq) as seq from world_events where segment = 0 and recorded_at <= :instant
 
 -- name: world_move_capsules
--- Capsules that :from_owner claimed are :to_owner's, where no node of them is :from_owner's any more.
+-- Moves capsules that :from_owner claimed to :to_owner, if :from_owner no longer has any of their nodes.
 update world_capsules
 set claimed_by = :to_owner
 where claimed_by = :from_owner
@@ -656,22 +662,22 @@ where claimed_by = :from_owner
     )
 
 -- name: world_move_payloads
--- What was decided of :from_owner is :to_owner's.
+-- Moves the payloads of decisions for :from_owner to :to_owner.
 update world_decision_payloads set owner = :to_owner where owner = :from_owner
 
 -- name: world_move_pending
--- What :from_owner proposed and waits for an operator is :to_owner's.
+-- Moves waiting proposals of :from_owner to :to_owner.
 update world_pending set owner = :to_owner where owner = :from_owner
 
 -- name: world_move_requests
--- Requests that :from_owner sent are :to_owner's, where he sent no other one with the same key.
+-- Moves requests that :from_owner sent to :to_owner, unless :to_owner sent another one with the same key.
 update world_requests
 set scope = :to_owner
 where scope = :from_owner
     and not exists (select 1 from world_requests as known where known.scope = :to_owner and known.key = world_requests.key)
 
 -- name: world_newest_decisions
--- One row per decision, newest first, at most :limit; payload is null where it was forgotten.
+-- One row per decision, newest first, at most :limit; payload is null if it was forgotten.
 select
     world_decisions.seq,
     world_decisions.number,
@@ -685,7 +691,7 @@ order by world_decisions.seq desc
 limit :limit
 
 -- name: world_newest_of
--- One row: the newest revision of an owner's nodes and edges; null where there are none.
+-- One row: the newest revision of an owner's nodes and edges; null if there are none.
 select max(revision) as revision
 from (
     select max(revision) as revision from world_nodes where owner = :owner
@@ -698,7 +704,7 @@ from (
 select version, recorded_at, body from world_ontologies where owner = :owner order by version desc limit 1
 
 -- name: world_next_due
--- One row: the next time at which a node or an edge begins or ends to hold; null if none is known.
+-- One row: the next time at which a node or an edge begins or ceases to hold; null if none is known.
 select min(due) as due
 from (
     select min(due) as due from world_nodes where due is not null
@@ -711,11 +717,11 @@ from (
 select body from world_nodes where id = :id
 
 -- name: world_node_owner
--- At most one row: whose the node :id is; empty for public ones.
+-- At most one row: the owner of the node :id; empty for public ones.
 select owner from world_nodes where id = :id
 
 -- name: world_node_owners
--- One row per node whose id is in a JSON array: whose it is; empty for public ones.
+-- One row per node whose id is in a JSON array: its owner; empty for public ones.
 select id, owner from world_nodes where id in (select value from json_each(:values))
 
 -- name: world_node_owners (postgresql)
@@ -740,8 +746,8 @@ where owner = :owner
 order by id
 
 -- name: world_nodes_given_up
--- One row per node that is public or another's than :owner's, and of which :actor wrote an earlier state: its newest state
--- as JSON.
+-- One row per node that is public or belongs to an owner other than :owner, and of which :actor wrote an earlier state:
+-- its newest state as JSON.
 select body
 from world_nodes
 where owner not in (:owner, :forgotten)
@@ -760,7 +766,7 @@ order by id
 select body from world_nodes where owner = :owner order by id
 
 -- name: world_nodes_stated_in
--- One row per private node of :owner whose newest state holds the text :like: the state as JSON.
+-- One row per private node of :owner whose newest state contains the text :like: the state as JSON.
 select body from world_nodes where owner = :owner and body like :like order by id
 
 -- name: world_numbered_decision
@@ -796,7 +802,7 @@ select version, recorded_at, body from world_ontologies where owner = :owner and
 select id from world_imports where owner = :owner and result is null and expires_at > :now
 
 -- name: world_ordinary_edges
--- One row per edge of :owner that no large import wrote as new, among which is everything that was another's before.
+-- One row per edge of :owner that no large import wrote as new. All edges that had another owner before are among them.
 select id, source, type, target from world_edges indexed by world_edges_by_owner_and_ends
 where owner = :owner and segment = 0
 
@@ -804,33 +810,34 @@ where owner = :owner and segment = 0
 select id, source, type, target from world_edges where owner = :owner and segment = 0
 
 -- name: world_origin_decision
--- At most one row: the imported decision :id of :owner, as its record in JSON.
+-- At most one row: the imported decision :id of :owner, as a JSON record.
 select body from world_origin_decisions where owner = :owner and id = :id
 
 -- name: world_payload
--- At most one row: what the decision :seq was about, as JSON.
+-- At most one row: the payload of the decision :seq, as JSON.
 select payload from world_decision_payloads where seq = :seq
 
 -- name: world_payload_for
--- At most one row: what the decision :seq was about, as JSON, if it is of :owner or of the public part, and not longer
+-- At most one row: the payload of the decision :seq, as JSON, if it is for :owner or the public part, and not longer
 -- than :longest characters.
 select payload
 from world_decision_payloads
 where seq = :seq and owner in ('', :owner) and length(payload) <= :longest
 
 -- name: world_pend
--- One row per proposal that waits for an operator, as JSON, and whose it is.
+-- One row per proposal that waits for an operator, as JSON, with its owner.
 insert into world_pending (seq, owner, proposal, decided_seq) values (:seq, :owner, :proposal, null)
 
 -- name: world_pending_of_owner
--- At most one row: the proposal :seq of :owner, which waits or waited, when it was judged first (UTC), and what settled it.
+-- At most one row: the proposal :seq of :owner, which waits or waited, the time of its first judgement (UTC), and the
+-- decision that settled it.
 select world_pending.proposal, world_pending.decided_seq, world_decisions.decided_at
 from world_pending
 join world_decisions on world_decisions.seq = world_pending.seq
 where world_pending.seq = :seq and world_pending.owner = :owner
 
 -- name: world_public_edges
--- One row: live public edges whose both ends are live public nodes.
+-- One row: the number of live public edges between live public nodes.
 select count(*) as edges
 from world_edges
 join world_nodes as sources
@@ -840,16 +847,16 @@ join world_nodes as targets
 where world_edges.visibility = 'public' and world_edges.live = 1
 
 -- name: world_public_nodes
--- One row per domain that has live public nodes: how many.
+-- One row per domain that has live public nodes: their number.
 select domain, count(*) as nodes from world_nodes where visibility = 'public' and live = 1 group by domain order by domain
 
 -- name: world_put_edge
--- One row per edge: where its newest state leads, for edges whose earlier states are dropped.
+-- One row per edge: the indexed fields of its newest state. The earlier row has been dropped.
 insert into world_edges (id, source, target, type, owner, visibility, live, due, revision)
 values (:id, :source, :target, :type, :owner, :visibility, :live, :due, :revision)
 
 -- name: world_put_erasure
--- One row per erasure that an owner asked for.
+-- One row per erasure that an owner requested.
 insert into world_erasures (id, owner, scope, subject_sha256, nodes, edges, requested_at, finished_at)
 values (:id, :owner, :scope, :subject_sha256, :nodes, :edges, :requested_at, null)
 
@@ -888,7 +895,7 @@ insert into world_decisions (seq, number, decided_at, verdict, commitment, link)
 values (:seq, :number, :decided_at, :verdict, :commitment, :link)
 
 -- name: world_release_form
--- The edge with this revision, whose state is that of an event by now, has no form any more.
+-- Detaches the edge with this revision from its form, because its state is now stored as an event.
 update world_edges set form = null where revision = :revision
 
 -- name: world_request
@@ -896,15 +903,15 @@ update world_edges set form = null where revision = :revision
 select request_sha256, seq from world_requests where scope = :scope and key = :key
 
 -- name: world_segmented
--- Of every segment: an index with the segment first is asked once for each. There are few.
+-- Any segment: an index whose first column is the segment is searched once per segment. There are few.
 segment in (select segment from world_segments)
 
 -- name: world_settle
--- The proposal :seq waits no longer.
+-- Marks the proposal :seq as no longer waiting.
 update world_pending set decided_seq = :decided_seq where seq = :seq and decided_seq is null
 
 -- name: world_sources_of
--- One row per source that stated something of :owner.
+-- One row per source that stated something for :owner.
 select distinct source
 from world_events
 where {world_segmented} and entity_id in (
@@ -917,7 +924,7 @@ select forms.stated_in from world_edges join world_edge_forms as forms on forms.
 
 -- name: world_states_of_node
 -- One row per state of the node :id up to :revision, newest first, at most :limit: its record as JSON, and the decision
--- that let it in.
+-- that accepted it.
 select e.seq, e.kind, e.body, e.decision_seq, d.decided_at, d.verdict
 from world_events e
 join world_decisions d on d.seq = e.decision_seq
@@ -926,8 +933,8 @@ order by e.seq desc
 limit :limit
 
 -- name: world_states_unlike_events
--- One row per node or edge whose newest state is not that of its newest event, or that has no event, or no state, or is in
--- no known segment.
+-- One row per node or edge whose newest state differs from its newest event, or that lacks an event or a state, or is
+-- in an unknown segment.
 with newest as (
     select kind, entity_id, max(seq) as seq from world_states group by kind, entity_id
 ),
@@ -959,8 +966,8 @@ select id from world_edges where form is not null and revision in (select seq fr
 order by id
 
 -- name: world_took_over
--- At most one row: that something may have come to :owner, with a capsule, by an operator's consent, or by the migration that
--- took keys from operators that never signed.
+-- At most one row: present if :owner may have taken something over, with a capsule, by an operator's consent, or by the
+-- migration that took keys from operators that never signed.
 select 1 as took
 where exists (select 1 from world_capsules where claimed_by = :owner)
     or exists (select 1 from access_claims where owner = :owner and owner <> payer)
@@ -976,5 +983,5 @@ order by world_pending.seq
 limit :limit
 
 -- name: world_waiting_one
--- At most one row: the proposal :seq, where it waits for an operator.
+-- At most one row: the proposal :seq, if it waits for an operator.
 select proposal from world_pending where seq = :seq and decided_seq is null

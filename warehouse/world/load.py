@@ -1,4 +1,5 @@
-"""Loads the constitution into the graph: amends what differs from its files and ends what they no longer contain."""
+"""Loads the constitution into the graph: amends nodes and edges that differ from its files, and ends those that the
+files no longer contain."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ Drafts = tuple[tuple[NodeDraft, ...], tuple[EdgeDraft, ...]]
 def load_constitution(
     ledger: Ledger, drafts: Drafts | None = None, *, alignment: Alignment = guardrails
 ) -> Decision | None:
-    """Brings the graph to the constitution's files through the validator. Returns None if nothing differs.
+    """Makes the graph match the constitution's files, through the validator. Returns None if nothing differs.
 
     Raises `ConstitutionRefused` if a stage rejects it.
     """

@@ -1,4 +1,4 @@
-"""Keeps the ontologies of owners in the ledger: every version of the words that an owner added, and their changes."""
+"""Stores the ontologies of owners in the ledger: every version of the words that an owner added, and their effects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_VERSIONS = 1_000_000
 
 @dataclass(frozen=True)
 class OntologyVersion:
-    """One version of an owner's words; version 0 is before the first. `text` is that of `OwnOntology.text`."""
+    """One version of an owner's words; version 0 precedes the first. `text` has the form of `OwnOntology.text`."""
 
     version: int
     recorded_at: str | None
@@ -39,7 +39,7 @@ class OntologyVersion:
 
 @dataclass(frozen=True)
 class OntologyOutcome:
-    """The version that stands now, whether it is new, and the facts that hold otherwise since."""
+    """The current version, whether it is new, and the facts whose validity it changed."""
 
     version: OntologyVersion
     is_new: bool
@@ -47,7 +47,7 @@ class OntologyOutcome:
 
 
 def version_of(reader: Reader, owner: str, version: int | None = None) -> OntologyVersion | None:
-    """Returns a version of an owner's words, None for one that there is not. Without `version` returns the newest."""
+    """Returns a version of an owner's words, by default the newest, or None if there is no such version."""
     if version is not None:
         row = reader.row("world_ontology_version", owner=owner, version=version)
         return _version(row) if row else (BEFORE_THE_FIRST if version == 0 else None)
@@ -68,12 +68,13 @@ def _version(row: dict[str, object]) -> OntologyVersion:
 
 
 def ontology_of(reader: Reader, owner: str | None) -> Ontology:
-    """Returns the ontology of an owner's private part; without an owner, that of the public graph."""
+    """Returns the ontology of an owner's private part, or without an owner that of the public graph."""
     return ontology_with(words_of(reader, owner))
 
 
 def words_of(reader: Reader, owner: str | None, beliefs: Iterable[int | str] = ()) -> str:
-    """Returns the words that an owner had by these beliefs (revisions or UTC texts), or has now without any."""
+    """Returns the words that an owner had at the earliest of these beliefs (revisions or UTC strings), by default the
+    present ones."""
     if owner is None:
         return NO_WORDS
     rows = [
@@ -89,13 +90,13 @@ def words_of(reader: Reader, owner: str | None, beliefs: Iterable[int | str] = (
 
 
 def words_ever_of(reader: Reader, owner: str) -> str:
-    """Returns the newest words of an owner with those of every earlier version."""
+    """Returns the newest words of an owner merged with those of every earlier version."""
     versions = [OwnOntology.model_validate_json(str(row["body"])) for row in _all_versions(reader, owner)]
     return merged(versions[0], versions[1:]).text() if versions else NO_WORDS
 
 
 def types_ever_of(reader: Reader, owner: str) -> frozenset[str]:
-    """Returns the node types of every version of an owner's ontology, by which the past is asked too."""
+    """Returns the node types of every version of an owner's ontology, which queries of the past may use."""
     versions = _all_versions(reader, owner)
     return frozenset(name for row in versions for name in ontology_with(str(row["body"])).node_types)
 
@@ -107,11 +108,11 @@ def _all_versions(reader: Reader, owner: str) -> list[Row]:
 def set_ontology(
     ledger: Ledger, actor: Actor, words: OwnOntology, expected_version: int | None, *, key_id: str | None = None
 ) -> OntologyOutcome:
-    """Makes these the words of the actor's owner, as one decision.
+    """Replaces the words of the actor's owner, as one decision.
 
-    Facts of a predicate that becomes single-valued are placed by the rule of standing; those of one that is no longer
-    hold as they were stated. The same words again change nothing. Raises `BodyInvalid`, `RevisionConflict`,
-    `OntologyUnfit`, which names what would not fit, and `StandingTooLow`.
+    The rule of standing places the facts of a predicate that becomes single-valued; facts of one that stops being so
+    hold as they were stated. Setting the same words again changes nothing. Raises `BodyInvalid`, `RevisionConflict`,
+    `OntologyUnfit`, which names states that would not fit, and `StandingTooLow`.
     """
     refuse_faults(words, load_ontology())
     owner, text = actor.owner, words.text()
@@ -135,9 +136,9 @@ def set_ontology(
 def put_words(
     tx: Transaction, actor: Actor, text: str, *, key_id: str | None = None, settled: Collection[str] = ()
 ) -> OntologyOutcome:
-    """Makes these the words of the actor's owner, as a step of a larger transaction.
+    """Replaces the words of the actor's owner, as a step of a larger transaction.
 
-    `text` is that of words that fit the service's. Facts of the keys in `settled` are left to the caller. Raises
+    `text` contains words that fit the service's. Facts of the keys in `settled` are left to the caller. Raises
     `OntologyUnfit` and `StandingTooLow`.
     """
     owner = actor.owner
@@ -182,7 +183,7 @@ def _refuse_unfit(tx: Transaction, change: OntologyChange, owner: str, now: str)
 def _changed_states(
     tx: Transaction, change: OntologyChange, owner: str, now: str, settled: Collection[str]
 ) -> tuple[list[Node], list[Edge]]:
-    """Returns the facts that hold otherwise by the new ontology, and the successions that it ends."""
+    """Returns the facts whose validity the new ontology changes, and the successions that it ends."""
     view = LedgerView(tx)
     facts: list[Node] = []
     for predicate in change.gained_predicates:
@@ -228,7 +229,7 @@ def _facts_of(tx: Transaction, owner: str, predicate: str) -> list[Node]:
 
 
 def _nodes_with(tx: Transaction, owner: str, name: str, value: str) -> list[Node]:
-    """Returns the owner's nodes whose records hold a name with a value somewhere, and maybe some more."""
+    """Returns the owner's nodes whose records contain a name with a value anywhere, and possibly a few others."""
     encoded = msgspec.json.encode(value).decode()[1:-1].replace("\\", "_")  # PostgreSQL escapes by a backslash
     return decode_nodes(tx.rows("world_nodes_stated_in", owner=owner, like=f'%"{name}":"{encoded}"%'))
 

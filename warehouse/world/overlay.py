@@ -1,16 +1,17 @@
-"""Holds what was accepted after the snapshot was made: states, adjacency and words in memory, on top of the snapshot.
+"""Holds the changes accepted after the snapshot was built: states, adjacency and words in memory, on top of the
+snapshot.
 
-A node that the snapshot does not have gets the next number above the snapshot's. The snapshot's arrays are updated in
-memory, so readers never meet outdated state in them.
+A node that the snapshot lacks gets the next number above the snapshot's. The snapshot's arrays are updated in memory,
+so readers never see outdated state in them.
 
 Example: a snapshot with nodes 0 and 1, where node 0 has an edge to node 1. Three events follow.
 
-1. Node 1 becomes public. Its entry in `node_owner` changes in place, `nodes[1]` holds the new record, `before[1]` the
-   owner, type and domain that the text index still has, and `overtaken_words` the old words: a search that matches
+1. Node 1 becomes public. Its entry in `node_owner` changes in place, `nodes[1]` contains the new record, `before[1]`
+   the owner, type and domain that the text index still has, and `overtaken_words` the old words. A search that matches
    node 1 in the index subtracts it, then finds it in `words` if its new state matches and is visible.
 2. A new node gets number 2: row 0 of `columns`, and an entry in `added_ids`.
-3. The edge is stated again with other properties. Its entry in `edge_owner` becomes NOBODY, which hides it from walks
-   over the snapshot; `outbound[0]` and `inbound[1]` hold the new edge.
+3. The edge is stated again with other properties. Its entry in `edge_owner` becomes NOBODY, which hides it from
+   traversals of the snapshot; `outbound[0]` and `inbound[1]` contain the new edge.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ Column: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
 class Columns:
-    """Growing arrays of owner code, type, domain and revision of nodes that the snapshot does not have."""
+    """Growing arrays of owner code, type, domain and revision of nodes that the snapshot lacks."""
 
     def __init__(self) -> None:
         self._rows = np.zeros((4, 64), "<u8")
@@ -98,7 +99,7 @@ class Columns:
 
 
 class Overlay:
-    """The events since a snapshot, in order, and what they changed. It must not be read while `apply` runs."""
+    """The events since a snapshot, in order, and their changes. It must not be read while `apply` runs."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -106,33 +107,33 @@ class Overlay:
         self.events: list[Event] = []
         self.types, self.domains = Names(snapshot.manifest.types), Names(snapshot.manifest.domains)
         self.nodes: dict[int, Node] = {}
-        """The newest state of each changed node by its number, live or not."""
+        """The newest state of each changed node by number, live or not."""
         self.before: dict[int, tuple[int, int, int]] = {}
         """Owner code, type and domain of each changed node as the snapshot had them."""
         self.columns = Columns()
-        """Rows of nodes that the snapshot does not have: row n belongs to number `len(snapshot) + n`."""
+        """Rows of nodes that the snapshot lacks: row n belongs to number `len(snapshot) + n`."""
         self.added_ids: list[str] = []
         self.edges: dict[str, Edge] = {}
         """The newest state of each changed edge, live or not."""
         self.edge_owner: dict[str, int] = {}
         """Owner code of each changed edge."""
         self.outbound: dict[int, dict[str, int]] = {}
-        """For each node its changed live edges, with the nodes that they lead to."""
+        """For each node, its changed live edges with their target nodes."""
         self.inbound: dict[int, dict[str, int]] = {}
         self.words = Postings()
-        """Words of changed nodes as they are now."""
+        """Current words of changed nodes."""
         self.overtaken_words = Postings()
-        """Words of changed nodes as the snapshot has them."""
+        """Words of changed nodes in the snapshot."""
         self._edges_at: dict[int, dict[str, tuple[Edge, int]]] = {}
-        """Live edges at the nodes whose words are kept here, by edge id, with the nodes at their other ends."""
+        """Live edges of the nodes whose words are stored here, by edge id, with the nodes at their other ends."""
         self._own_words: dict[int, NodeWords] = {}
         """Words of these nodes without their edges."""
         self._edge_words: dict[str, EdgeWords] = {}
         """Words of these edges."""
         self._reworded: set[int] = set()
-        """Nodes whose words changed since they were put in."""
+        """Nodes whose words changed since they were last indexed."""
         self._series: dict[tuple[str | None, str], list[tuple[str, int]]] = {}
-        """For each owner and source the nodes that the snapshot does not have, by the time from which they hold."""
+        """For each owner and source, the nodes that the snapshot lacks, by start of validity."""
         self._numbers: dict[str, int] = {}
         self._added_in_order: list[str] = []
         self._owners: dict[str, int] = {}
@@ -165,11 +166,11 @@ class Overlay:
         return self._snapshot.find(node_id) if number is None else number
 
     def added_from(self, node_id: str) -> Sequence[str]:
-        """Returns ids of nodes that the snapshot does not have, from `node_id` on, in order."""
+        """Returns ids of nodes that the snapshot lacks, from `node_id` on, in order."""
         return self._added_in_order[bisect_left(self._added_in_order, node_id) :]
 
     def owner_code(self, owner: str | None) -> int:
-        """Returns 0 for None, and NOBODY for an owner of nothing in this graph."""
+        """Returns the code of an owner: 0 for None, and NOBODY for an owner without anything in this graph."""
         if owner is None:
             return 0
         code = self._snapshot.owner_code(owner)
@@ -193,7 +194,7 @@ class Overlay:
         self._reworded.add(number)
 
     def _keep_words(self, number: int) -> None:
-        """Takes the words of a node over from the snapshot, before the node or an edge at it changes."""
+        """Copies the words of a node from the snapshot before the node or one of its edges changes."""
         if number in self._edges_at:
             return
         edges = self._edges_at[number] = {}
@@ -213,8 +214,8 @@ class Overlay:
             self._reworded.add(number)
 
     def _reword_neighbours(self, number: int, node: Node) -> None:
-        """Marks the nodes at the other ends of a node's edges whose words change with it: if it begins or ends to live,
-        or if it is their alias and has another title."""
+        """Marks the neighbours whose words change with a node: all of them if it becomes live or ceases to be, and
+        those whose alias it is if its title changes."""
         known = self.nodes.get(number)
         is_reborn = (known is not None and is_live(known)) != is_live(node)
         is_renamed = known is not None and known.title != node.title
@@ -234,7 +235,7 @@ class Overlay:
         edges: Iterable[tuple[Edge, int]],
         words_of_one: Callable[[Edge], EdgeWords],
     ) -> NodeWords:
-        """Returns a node's own words with those of its edges, which come with the nodes at their other ends."""
+        """Returns a node's own words with those of its edges, given with the nodes at their other ends."""
         of_owner = [(edge, other) for edge, other in edges if edge.owner == node.owner]
         if len(of_owner) > MOST_EDGES:
             return own
@@ -244,7 +245,7 @@ class Overlay:
         return with_edges(own, [*of_edges, words_of_edges([], [], aliases)] if aliases else of_edges)
 
     def _lives(self, number: int) -> bool:
-        """Decides whether a node is live now. Before it changed its neighbours' words were kept, so for them it was."""
+        """Decides whether a node is live now. Its neighbours' words were copied while it still had its old state."""
         of_snapshot = number < self._known
         owners = self._snapshot.node_owner if of_snapshot else self.columns.owner
         return bool(owners[number if of_snapshot else number - self._known] != NOBODY)
@@ -261,7 +262,7 @@ class Overlay:
         insort(self._series.setdefault((node.owner, node.source), []), (node.valid_from, number))
 
     def following(self, number: int) -> tuple[int, ...]:
-        """Returns the nodes after one that the snapshot does not have, as `Snapshot.following` does."""
+        """Returns the nodes after one that the snapshot lacks, as `Snapshot.following` does."""
         node = self.nodes[number]
         series = self._series[node.owner, node.source]
         place = bisect_left(series, (node.valid_from, number))
@@ -288,7 +289,7 @@ class Overlay:
             self.inbound.setdefault(target, {})[edge.id] = source
 
     def _overtake_edge(self, edge_id: str, source: int, target: int) -> None:
-        """Hides the snapshot's edge with this id. Its ends identify it, because an edge keeps them for life."""
+        """Hides the snapshot's edge with this id. It is found by its ends, because those never change."""
         snapshot = self._snapshot
         if source >= self._known or target >= self._known:
             return
@@ -310,7 +311,7 @@ class Overlay:
         return number
 
     def _code_of(self, state: Node | Edge) -> int:
-        """Returns the owner code for a state: 0 if it is public, NOBODY if it is not live, else its owner's code.
+        """Returns the owner code for a state: 0 if it is public, NOBODY if it is not live, otherwise its owner's code.
 
         An owner without a code gets one.
         """

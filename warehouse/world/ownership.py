@@ -1,7 +1,7 @@
-"""Hands private nodes and edges over: what one address wrote with its keys becomes another's, as new states.
+"""Hands private nodes and edges over: states that one address wrote with its keys become another's, as new states.
 
-`warehouse/access/owners.py` decides who may receive them. History does not change: earlier states stay with their
-former owner.
+`warehouse/access/owners.py` decides who may receive them. History does not change: earlier states stay with the former
+owner.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ State = TypeVar("State", Node, Edge)
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The number of nodes and edges that have a new owner, and of those that were left with the old one."""
+    """The numbers of nodes and edges with a new owner, and of those left with the old one."""
 
     nodes: int = 0
     edges: int = 0
@@ -48,10 +48,10 @@ def hand_over(
     reason: str,
     key_id: str | None = None,
 ) -> Moved:
-    """Makes these private nodes and edges of `takes_over` belong to `new_owner`.
+    """Transfers these private nodes and edges of `takes_over` to `new_owner`.
 
     Facts and edges that contradict or repeat the new owner's, nodes and edges of types that the new owner's ontology
-    lacks, and edges with an end that the new owner can't see, are left behind. `key_id` is the key that wrote them.
+    lacks, and edges with an end that the new owner can't see, stay behind. `key_id` is the key that wrote them.
     """
     now = utc_text(tx.now())
     view = LedgerView(tx)

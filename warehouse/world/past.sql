@@ -1,5 +1,6 @@
--- The graph as it was, as two tables: nodes_then and edges_then, one row per node and edge that held and that the viewer
--- sees. Times are RFC 3339 text in UTC; as_of null asks for what was live. What was erased since then never was.
+-- Builds the graph as it was in two tables: nodes_then and edges_then have one row per node and edge that held and that
+-- the viewer sees. Times are RFC 3339 strings in UTC; if as_of is null, the states that were live count. Anything
+-- erased since then is left out.
 create or replace temp view known_revision as
 select coalesce(max(revision), 0) as revision
 from (select revision from out_world__nodes union all select revision from out_world__edges);
@@ -13,10 +14,10 @@ from (
 )
 where state.revision > (select revision from known_revision);
 
--- The owner tells who sees a state before its record is read: most states are of others.
+-- The owner decides who sees a state before its record is parsed, because most states belong to others.
 create or replace temp macro sees(owner) as owner is null or coalesce(owner = getvariable('viewer'), false);
 
--- Kept as rows, which the statements below read several times.
+-- Tables rather than views, because the statements below read them several times.
 create or replace temp table later_nodes as from later(getvariable('later_nodes'));
 create or replace temp table later_edges as from later(getvariable('later_edges'));
 

@@ -1,4 +1,4 @@
-"""A full-text index in memory for a few thousand nodes: which of them have a word of a search."""
+"""An in-memory full-text index for a few thousand nodes, which finds those that have a word of a search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Postings:
         self._vocabulary: list[str] = []
 
     def put(self, number: int, words: NodeWords | None) -> None:
-        """Replaces the words of a node; None takes it out."""
+        """Replaces the words of a node; None removes it."""
         known = self._words.pop(number, None)
         if known is not None:
             for index, of_node in self._indexes(known):
@@ -56,7 +56,7 @@ class Postings:
         return set().union(*(self._forms.get(form, ()) for form in word.forms), *(self._written[form] for form in near))
 
     def beginning(self, word: SearchWord) -> set[int]:
-        """Returns the nodes with a word that begins with this prefix; none if it is no prefix."""
+        """Returns the nodes with a word that begins with this prefix; empty if the word is not a prefix."""
         if not word.is_prefix or not self._words:
             return set()
         return set().union(*(numbers for _, numbers in self.starting(word.written)))

@@ -1,4 +1,4 @@
-"""The public projections of the graph: placing what is new, and the fields of the published documents."""
+"""Builds the public projections of the graph: places new nodes, and reads the published documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from warehouse.statements import read_sql
 
 
 def place_new_nodes(connection: Connection) -> int:
-    """Give every node that is drawn in any view its place, and forget those that left. Returns how many are new."""
+    """Places every node that any view draws, and deletes the positions of nodes that left. Returns the number of new
+    positions."""
     connection.execute(read_sql("drop_positions"))
     nodes, edges = _shown(connection, NODES_DRAWN[RenderView.FULL])
     placed = {node["id"]: (node["x"], node["y"]) for node in nodes if node["x"] is not None}
@@ -84,7 +85,7 @@ def _change(row: dict[str, Any]) -> ProjectedChange:
 
 
 def _public_source(source: str, actor: str) -> str | None:
-    """Returns the source of a statement of this service; those of others may name people."""
+    """Returns the source of a statement if this service made it; sources of others may name people."""
     return public_text(source, LONGEST_TITLE) if actor in PARTS_OF_THE_SERVICE else None
 
 
@@ -93,7 +94,7 @@ def read_world_render(context: DocumentContext, asked: RenderParameters) -> Worl
     compact = asked.compact is not None
     counts = context.remembered("graph counts", lambda: _counts(context.connection))
     nodes, edges = _shown_in(context, NODES_DRAWN[asked.view])
-    # A node has no position if the run that folded it did not get to placing it.
+    # a node has no position if the run that folded it failed before placing it
     drawn = [node for node in nodes if node["x"] is not None]
     placed = {node["id"] for node in drawn}
     return WorldRender(
@@ -150,12 +151,12 @@ def _counts(connection: Connection) -> _Counts:
 
 
 def _shown_in(context: DocumentContext, limit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The same for all documents of a generation that show as many nodes."""
+    """Returns `_shown`, remembered for all documents of a generation with the same limit."""
     return context.remembered(f"graph of {limit} nodes", lambda: _shown(context.connection, limit))
 
 
 def _shown(connection: Connection, limit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The nodes with the most edges, and the edges among them."""
+    """Returns the nodes with the most edges, and the edges among them."""
     nodes = _rows(connection, "world_shown_nodes", {"limit": limit})
     return nodes, _rows(connection, "world_shown_edges", {"ids": [node["id"] for node in nodes]})
 

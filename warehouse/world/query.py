@@ -1,7 +1,7 @@
-"""Defines questions to the graph and answers them from any `View`, of now or of the past.
+"""Defines queries of the graph and answers them from any `View`, of the present or the past.
 
 A `View` is the graph as one caller sees it: public state and the caller's own. Somebody else's private node does not
-exist in it: it is not returned, not a start, not passed on the way, and not counted.
+exist in it: it is not returned, not a start, not traversed, and not counted.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ VISITED_AT_MOST = 100_000
 """Nodes that one traversal visits before it stops."""
 
 EDGES_AT_MOST = 50_000
-"""Edges in one answer."""
+"""Maximum number of edges in one answer."""
 
 RANKED_AT_MOST = 10_000
-"""Nodes that all pages of a search return together."""
+"""Maximum number of nodes that all pages of a search return together."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Conditions on a node. No types means any type; `own` nodes are the caller's private ones."""
+    """Conditions on a node. An empty `node_types` means any type; `own` nodes are the caller's private ones."""
 
     domain: str | None = None
     node_types: tuple[str, ...] = ()
@@ -54,10 +54,10 @@ class Traversal:
 
 @dataclass(frozen=True)
 class Query:
-    """A question whose conditions must all hold of a node.
+    """A query whose conditions a node must all meet.
 
-    `after` is the last id of earlier pages, for nodes listed by id; `skip` is the number of nodes of earlier pages, for
-    ranked, reached or recent ones. `order` is that of nodes that are neither searched nor reached.
+    `after` is the last id of earlier pages, for nodes listed by id; `skip` is the number of nodes on earlier pages, for
+    ranked, reached or recent ones. `order` applies to nodes that are neither searched nor reached.
     """
 
     search: str | None = None
@@ -74,7 +74,7 @@ class Query:
 @dataclass(frozen=True)
 class Page:
     """Some of the matching nodes, in order, and the number of all matches. `complete` is False if a limit of the
-    service, not of the question, kept matches from being counted or returned."""
+    service, not of the query, prevented matches from being counted or returned."""
 
     nodes: list[Node]
     matched: int
@@ -83,7 +83,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Hints:
-    """Hints for a search that found nothing, from what the caller may see: similar words, and what was searched."""
+    """Hints for a search that found nothing: similar words that the caller may see, and counts of searched nodes."""
 
     near_words: tuple[str, ...]
     node_types: Mapping[str, int]
@@ -93,10 +93,10 @@ class Hints:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question. `edges` are those among `nodes`, or None if not requested.
+    """The answer to a query. `edges` are those among `nodes`, or None if not requested.
 
     The next page begins after `next_after` or `next_skip`; without either there is none. `truncated` means that there
-    is more than this answer holds. `hints` are given where a search found nothing.
+    is more than this answer contains. `hints` are given if a search found nothing.
     """
 
     revision: int
@@ -118,7 +118,7 @@ class NodeView(Protocol):
     def node(self, node_id: str) -> Node | None: ...
 
     def words(self, node: Node) -> NodeWords:
-        """Returns the words by which a search finds a node that `node` returned."""
+        """Returns the words with which a search finds a node that `node` returned."""
         ...
 
 
@@ -142,7 +142,7 @@ class View(NodeView, Protocol):
         ...
 
     def hints(self, search: Search, within: Filter) -> Hints:
-        """Returns what may help after a search without hits."""
+        """Returns hints for a search without hits."""
         ...
 
     def edges_among(self, nodes: Sequence[Node], limit: int) -> list[Edge]:
@@ -184,7 +184,7 @@ def answer(view: View, query: Query) -> Answer:
 
 
 def answer_one(view: NodeView, query: Query) -> Answer:
-    """Answers a question for one node that traverses nothing."""
+    """Answers a query for one node without a traversal."""
     assert query.node_id is not None and query.traverse is None
     search = parse_search(query.search) if query.search and query.search.strip() else None
     page = _matching(view, query.node_id, search, query)
@@ -201,7 +201,7 @@ def _matching(view: NodeView, node_id: str, search: Search | None, query: Query)
 
 
 def _one(view: View, node_id: str, search: Search | None, query: Query) -> Page:
-    """Returns the node with this id if every other condition holds of it too."""
+    """Returns the node with this id if it also meets every other condition."""
     found = _matching(view, node_id, search, query)
     if query.traverse is not None and found.nodes:
         (node,) = found.nodes

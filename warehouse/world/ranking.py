@@ -1,13 +1,14 @@
 """Decides the order of found nodes: scores by the rarity of their words, lifts neighbours, breaks ties. Pure.
 
 A node's score is the sum, over the words of the search that it has, of the word's rarity among all nodes that the
-caller sees: a word of every node adds next to nothing. How often a node repeats a word does not count. A word in the
-title adds a quarter more; a word of its edges and aliases, one that only begins as asked, and one that is spelt
-differently add less. So one scale holds for public nodes, the caller's own, and those that no snapshot knows yet.
+caller sees: a word that every node has adds next to nothing. Repetitions of a word in a node don't count. A word in the
+title adds a quarter more; a word of its edges and aliases, a word that only begins like the searched one, and a word
+that is spelt differently add less. So the same scale applies to public nodes, the caller's own, and those that no
+snapshot contains yet.
 
 Example: of 1,000 visible nodes 10 have "apollo" and 400 "plan". For the search "apollo plan" a note with both scores
-4.6 + 0.9, a node with "Apollo" in its title 4.6 * 1.25, and a note with "plan" alone 0.9, unless it stands beside the
-first one, which lifts it by half of 5.5.
+4.6 + 0.9, a node with "Apollo" in its title 4.6 * 1.25, and a note with only "plan" 0.9, unless it is next to the first
+one, which lifts it by half of 5.5.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ Column: TypeAlias = np.ndarray[Any, Any]
 
 TITLE_BONUS = 0.25
 EDGE_SHARE = 0.5
-"""Share of a word that only the edges and aliases of a node have."""
+"""Share of a word that only a node's edges and aliases have."""
 
 PREFIX_SHARE = 0.2
 MISTYPED_SHARE = 0.4
 
 LIFTED_AT_MOST = 1_000
 PUBLIC_LIFTED_AT_MOST = 200
-"""Best hits of the caller's own nodes, and of public ones, among which neighbours lift one another. Constants, so that
-the order does not depend on the page."""
+"""Numbers of best hits, of the caller's own nodes and of public ones, among which neighbours lift one another. They are
+constant, so that the order does not depend on the page."""
 
 LIFTS = (0.5, 0.25)
-"""Shares of their scores that a node is given by the nodes one place before and after it, and two places."""
+"""Shares of their scores that a node gets from the nodes one place before and after it, and from those two places
+away."""
 
 OWN_FACTOR = 1.2
-"""Factor of the caller's own nodes, which stand before public ones that match about as well."""
+"""Factor for the caller's own nodes, which rank above public ones that match about as well."""
 
 
 def rarity(matching: int, nodes: int) -> float:
@@ -48,8 +50,8 @@ def rarity(matching: int, nodes: int) -> float:
 
 
 def share_of(words: NodeWords, word: SearchWord) -> float:
-    """Returns the share of a word's rarity that a node with `words` scores: it has the word, or one that begins so, or
-    one like it."""
+    """Returns the share of a word's rarity that a node with `words` scores, given that it has the word, one that begins
+    with it, or a similar one."""
     if not word.forms.isdisjoint(words.title):
         return 1.0 + TITLE_BONUS
     if not word.forms.isdisjoint(words.forms):
@@ -61,8 +63,8 @@ def share_of(words: NodeWords, word: SearchWord) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Found nodes as columns: their numbers, the scores of their words, whether they are public, how many words they
-    have, and their places in the order of ids."""
+    """Found nodes as columns: their numbers, their scores, whether they are public, their numbers of words, and their
+    places in the order of ids."""
 
     numbers: Column
     scores: Column
@@ -71,12 +73,12 @@ class Hits:
     places: Column
 
     def in_order(self, following: Callable[[Column], Column]) -> list[int]:
-        """Returns the numbers, best first; of equal ones the caller's own, then the short, then by id.
+        """Returns the numbers, best first; among equals the caller's own come first, then shorter ones, then by id.
 
-        `following` gives for these numbers those of the nodes after them, one row for each of `LIFTS`; any other number
-        stands for none. Only the best lift one another; the others follow in their own order.
+        `following` maps numbers to those of the nodes after them, one row per entry of `LIFTS`; a number that is not
+        among them means none. Only the best hits lift one another; the others follow in their own order.
         """
-        # To four digits: a text index computes with fewer than we do.
+        # rounded to four digits, because the text index computes with lower precision
         scores = np.where(self.public, self.scores, self.scores * OWN_FACTOR).round(4)
         best, rest = self._best(scores)
         numbers, scores = self.numbers[best], scores[best]
@@ -85,7 +87,7 @@ class Hits:
         return ranked
 
     def _best(self, scores: Column) -> tuple[Column | slice, Column | slice]:
-        """Returns the rows that lift one another, and the others in their order."""
+        """Returns the rows that lift one another, and the others in order."""
         public = np.count_nonzero(self.public)
         if public <= PUBLIC_LIFTED_AT_MOST and len(scores) - public <= LIFTED_AT_MOST:
             return slice(None), slice(0)
@@ -97,13 +99,13 @@ class Hits:
         return order[is_best], order[~is_best]
 
     def _order(self, rows: Column | slice, scores: Column) -> Column:
-        """Returns the order of these rows, whose scores are given."""
+        """Returns the order of these rows, given their scores."""
         order: Column = np.lexsort((self.places[rows], self.lengths[rows], self.public[rows], -scores))
         return order
 
 
 def _lifts(numbers: Column, scores: Column, following: Column) -> Column:
-    """Returns what the nodes beside each of `numbers` give to it. A node gives to those after it, and they to it."""
+    """Returns the lift that each of `numbers` gets from its neighbours. A node lifts those after it, and vice versa."""
     ascending = numbers.argsort()
     rows = ascending.take(numbers.searchsorted(following, sorter=ascending), mode="clip")
     steps, before = (numbers.take(rows) == following).nonzero()

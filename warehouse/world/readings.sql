@@ -1,13 +1,13 @@
--- One row per metric that can be read now: its node, a title, whose it is, the value as a number or as a text, the
--- source's time in UTC, the table it is from, and the change (fraction) below which it counts as the same.
+-- One row per metric that can be read now: its node, a title, its subject, the value as a number or as a text, the
+-- source's time in UTC, the table it is from, and the relative change up to which it counts as unchanged.
 with newest as (
-    -- a list without holders that nothing proves says nothing: there may be no token
+    -- an unproven list without holders means nothing: there may be no token
     select *
     from (select * from out_holders__lists order by block desc limit 1)
     where holders > 0 or proof ->> '$.verdict' <> 'unproven'
 ),
 token as (
-    -- a symbol is anybody's text: only what can't be a sentence stands in a title
+    -- anybody can choose a symbol: a title contains only one that can't be a sentence
     select
         case
             when regexp_full_match(symbol, '[A-Za-z0-9$][A-Za-z0-9$._+-]{0,15}') then symbol

@@ -1,4 +1,4 @@
-"""Serves the graph for the API: the published snapshot with every later event of the ledger on top."""
+"""Serves the graph to the API: the published snapshot with every later event of the ledger on top."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SNAPSHOT_DIR = "world"
 """Directory of the snapshot in a generation."""
 
 OVERLAY_EVENTS_AT_MOST = 5_000
-"""A snapshot is due above this number of events, whatever it costs."""
+"""Number of events above which a snapshot is due, regardless of its cost."""
 
 EVENTS_AT_ONCE = 2_000
 
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Served:
-    """A view for one question, the overlay's events in order of `seq`, and the snapshot's revision below them."""
+    """A view for one query, the overlay's events in order of `seq`, and the revision of the snapshot below them."""
 
     view: CurrentView
     snapshot_revision: int
@@ -46,7 +46,7 @@ class Served:
 
 
 class ServedGraph:
-    """The graph of one process. Questions take turns; each one sees every write that was accepted before it began."""
+    """The graph of one process. Queries take turns; each one sees every write that was accepted before it began."""
 
     def __init__(self, data_dir: Path, ledger: Callable[[], Ledger]) -> None:
         self._data_dir = data_dir
@@ -84,8 +84,8 @@ class ServedGraph:
             return
         generation = current_generation(self._data_dir)
         directory = None if generation is None else generation.path / SNAPSHOT_DIR
-        # Without it, the current snapshot with the ledger's events on top gives the same answers, only slower as they
-        # grow.
+        # without it, the current snapshot with the ledger's events gives the same answers, only more slowly as events
+        # accumulate
         if directory is not None and directory.is_dir():
             try:
                 snapshot = Snapshot(directory)
@@ -116,7 +116,8 @@ class ServedGraph:
         self._apply(later)
 
     def _catch_up(self) -> bool:
-        """Returns False where the ledger is older than what was read of it."""
+        """Applies new events. Returns False if the ledger is older than the events already read, so that it must have
+        been restored."""
         with self._ledger().read() as reader:
             head = reader.head()
             if head < self._caught_up_to:
@@ -130,7 +131,7 @@ class ServedGraph:
         return True
 
     def _settle_due(self) -> None:
-        """Lets begin and end what does so by now. Where that can't be written now, a later question does it."""
+        """Records states whose time has come. If that can't be written now, a later query does it."""
         ledger = self._ledger()
         if self._next_due is None or self._next_due > utc_text(ledger.now()):
             return

@@ -1,6 +1,6 @@
-"""Lets a second process do a part of a long computation: it gets bytes and answers with bytes, one question at a time.
+"""Runs a part of a long computation in a second process, which receives and returns bytes, one request at a time.
 
-The process opens no store. It ends with the pipes, so also if this process is killed.
+The process opens no store. It ends when the pipes close, so it also ends if this process is killed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from multiprocessing import current_process, get_context
 from multiprocessing.connection import Connection
 
 Work = Callable[[bytes], bytes]
-"""A function of a module, which the process imports."""
+"""A module-level function, which the process imports."""
 
 PIPE_BYTES = 1 << 20
-"""Bytes that are in a pipe at one time, the most that Linux grants everybody. After each piece that is read, a thread
-waits up to 5 ms for the interpreter's lock while another one computes."""
+"""Capacity of a pipe: the most that Linux grants to unprivileged users. A large pipe needs fewer reads: after each one
+a thread waits up to 5 ms for the interpreter's lock while another one computes."""
 
 
 class SideProcess:
@@ -28,8 +28,8 @@ class SideProcess:
         self._answers = answers
 
     def ask(self, content: bytes) -> None:
-        """Gives the process something to do. The answer has to be taken before the next question."""
-        with suppress(OSError):  # taking the answer finds out
+        """Sends the process a request. Its answer must be read before the next request."""
+        with suppress(OSError):  # `answer` notices
             self._questions.send_bytes(content)
 
     def answer(self) -> bytes | None:
@@ -55,7 +55,8 @@ class _NoProcess(SideProcess):
 
 @contextmanager
 def side_process(work: Work) -> Iterator[SideProcess]:
-    """Starts a process that does `work`, and ends it with the block. A process that may start none answers nothing."""
+    """Starts a process that does `work`, and ends it with the block. In a daemon process, which may not start another
+    one, yields a stand-in without answers."""
     if current_process().daemon:
         yield _NoProcess()
         return
@@ -77,7 +78,7 @@ def side_process(work: Work) -> Iterator[SideProcess]:
 
 def _widen(pipe: Connection) -> None:
     if hasattr(fcntl, "F_SETPIPE_SZ"):
-        with suppress(OSError):  # of those whose pipes have too many pages already
+        with suppress(OSError):  # for users whose pipes already have too many pages
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 

@@ -1,6 +1,6 @@
-"""The published snapshot of the graph: the layout of its files, and memory-mapped reading.
+"""Defines the published snapshot of the graph: the layout of its files, and memory-mapped reading.
 
-Nodes are numbered from 0 in the order of their ids' bytes, edges in the order of their sources and targets.
+Nodes are numbered from 0 in the byte order of their ids, edges in the order of their sources and targets.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from contracts.world.records import Edge, Node
 from warehouse.world.text import MOST_EDGES
 
 FORMAT = 4
-"""Version of the layout below. A reader opens only its own format; a snapshot can be rebuilt from the ledger at any
+"""Version of the layout below. A reader opens only this version; a snapshot can be rebuilt from the ledger at any
 time."""
 
 MANIFEST = "snapshot.json"
@@ -30,8 +30,8 @@ NOBODY = 2**32 - 1
 """Owner code of state that nobody sees: not live, or replaced by a later state."""
 
 FORM_FIELDS = ("title", "body", "edges")
-"""Fields of the text index that hold the forms of a node's words: those of its title, all others of its own, and those
-that only its edges have."""
+"""Fields of the text index for the forms of a node's words: those of its title, its other words, and words that only
+its edges have."""
 
 SEPARATED = "separated"
 separated = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
@@ -50,7 +50,7 @@ class FileEntry(msgspec.Struct, frozen=True):
 class SnapshotManifest(msgspec.Struct, frozen=True):
     """Describes a snapshot, which contains every event of the graph up to the ledger seq `revision`.
 
-    That event was recorded at `recorded_at`; earlier versions did not say when.
+    That event was recorded at `recorded_at`, which earlier versions left out.
     """
 
     format: int
@@ -64,7 +64,7 @@ class SnapshotManifest(msgspec.Struct, frozen=True):
 
 
 def sealed(manifest: SnapshotManifest) -> bytes:
-    """Encodes the manifest's file: its checksum on the first line, then the manifest."""
+    """Encodes the manifest file: its checksum on the first line, then the manifest."""
     body = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
 
@@ -72,7 +72,7 @@ def sealed(manifest: SnapshotManifest) -> bytes:
 def read_manifest(directory: Path) -> SnapshotManifest:
     """Reads the manifest and checks its checksum and the size of every file.
 
-    Raises `StoreTooNew` for a later format, `StoreUnusable` for an earlier one and for anything half written.
+    Raises `StoreTooNew` for a later format, `StoreUnusable` for an earlier one and for incomplete files.
     """
     try:
         checksum, _, body = (directory / MANIFEST).read_bytes().partition(b"\n")
@@ -104,7 +104,7 @@ def _unusable(directory: Path, why: str) -> StoreUnusable:
 
 
 class Texts:
-    """Texts stored back to back, found by number."""
+    """Texts stored back to back, accessed by number."""
 
     def __init__(self, directory: Path | None, name: str) -> None:
         self._bytes = _mapped(directory, f"{name}.bin")
@@ -129,7 +129,7 @@ class Snapshot:
 
     node_type, node_domain, node_owner    per node: number of its type and domain; 0 public, n the n-th owner, NOBODY
     node_revision, node_words    per node: the revision that wrote it; the number of its words
-    node_next    per node: the node after it in what one source said; NOBODY where none is
+    node_next    per node: the next node from the same source; NOBODY if there is none
     out_start, edge_source, edge_target, edge_owner    edges in order of sources: those of n at out_start[n:n+2]
     in_start, in_edge    numbers of edges in order of targets: those to n at in_start[n:n+2]
 
@@ -177,8 +177,8 @@ class Snapshot:
         return _node(record) if record else None
 
     def following(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Returns the nodes after these in what their sources said, and below them those two places away; NOBODY where
-        none is."""
+        """Returns two rows: the next node from the same source for each number, and the one after that; NOBODY if there
+        is none."""
         following = np.empty((2, len(numbers)), np.int64)
         following[0] = self.node_next.take(numbers)
         following[1] = self.node_next.take(following[0], mode="clip")
@@ -195,8 +195,8 @@ class Snapshot:
         return None if number is None else number + 1
 
     def edges_at(self, number: int) -> list[tuple[Edge, int]]:
-        """Returns the edges of a node's own owner from it and to it, with the nodes at their other ends; all edges of a
-        node that is not live; none if there are more than `MOST_EDGES`."""
+        """Returns a node's edges that belong to its owner, or all edges of a node that is not live, with the nodes at
+        their other ends; an empty list if there are more than `MOST_EDGES`."""
         out = np.arange(*(int(place) for place in self.out_start[number : number + 2]))
         first, end = (int(place) for place in self.in_start[number : number + 2])
         edges = np.concatenate([out, self.in_edge[first:end]]).astype(np.int64)
@@ -209,12 +209,12 @@ class Snapshot:
 
     @property
     def owners(self) -> int:
-        """The number of owners that have codes."""
+        """Returns the number of owners with codes."""
         return len(self._owners)
 
 
 class TextIndex:
-    """One full-text index over nodes, in `directory`, with a file beside it that names the node of each document."""
+    """One full-text index of nodes, in `directory`, with a file next to it that gives the node of each document."""
 
     def __init__(self, directory: Path) -> None:
         try:
@@ -231,8 +231,8 @@ class TextIndex:
     def best(
         self, query: tantivy.Query, wanted: int, *, counted: bool
     ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], int]:
-        """Returns the best nodes that match a query, by number, with their scores, and the number of all that match, 0
-        if they are not to be `counted`."""
+        """Returns the numbers of the best nodes that match a query, their scores, and the number of all matches, or 0
+        unless `counted`."""
         result = self.searcher.search(query, wanted, counted)
         scores, addresses = zip(*hits, strict=True) if (hits := result.hits) else ((), ())
         documents = [address.doc for address in addresses]
@@ -243,21 +243,21 @@ class TextIndex:
         return numbers, np.array(scores, np.float64), int(result.count) if counted else 0  # type: ignore[attr-defined]
 
     def matching(self, query: tantivy.Query, owner: int) -> int:
-        """Returns the number of nodes that match a query, only those of an owner's code if it is not 0."""
+        """Returns the number of nodes that match a query, restricted to an owner's code unless that is 0."""
         if owner:
             of_owner = tantivy.Query.term_query(self.schema, "owner", owner)
             query = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, of_owner)])
         return int(self.searcher.search(query, 1).count)  # type: ignore[attr-defined]
 
     def counted(self, query: tantivy.Query) -> int:
-        """Returns the number of all nodes that match a query. A search would score them, which takes several times as
-        long if they are thousands; for a few, this takes longer to begin."""
+        """Returns the number of all nodes that match a query. For thousands of nodes a search, which scores them, takes
+        several times as long; for a few nodes, this takes longer to start."""
         return int(self.searcher.aggregate(query, {"all": {"filter": "*"}})["all"]["doc_count"])
 
 
 def numbers_file(index: str) -> str:
-    """Returns the name of the file with the number of the node of each document, in the order of the documents. The
-    index could say it too, but reads a column as a whole for that."""
+    """Returns the name of the file with each document's node number, in document order. The index has the numbers too,
+    but reads the whole column to return them."""
     return f"{index}.u32"
 
 
@@ -276,8 +276,8 @@ class _Meta(msgspec.Struct):
 
 
 def index_schema() -> tantivy.Schema:
-    """Defines the fields of the full-text index: the node's number, the filters' values, and its words, which are
-    separated by spaces already (`text.NodeWords`)."""
+    """Defines the fields of the full-text index: the node's number, the values for filters, and its words, which are
+    already separated by spaces (`text.NodeWords`)."""
     builder = tantivy.SchemaBuilder()
     builder.add_integer_field("num", fast=True)
     for name in ("type", "domain", "owner"):

@@ -16,13 +16,13 @@ from warehouse.world.snapshot import MANIFEST, SnapshotManifest, read_manifest
 from warehouse.world.snapshot_writer import write_snapshot
 
 NODES_PER_EVENT = 100
-"""A new snapshot is due after one event for this many nodes, because its cost grows with the graph."""
+"""A new snapshot is due after one event per this many nodes, because its cost grows with the graph."""
 
 
 def snapshot_parts(connection: Connection, data_dir: Path, previous: Generation | None) -> dict[str, Part]:
-    """Returns the snapshot's files by path in a generation; none before the first event.
+    """Returns the snapshot's files by path in a generation; empty before the first event.
 
-    Later events are answered from memory until a new snapshot is due, but forgetting always makes one due at once.
+    Later events are served from memory until a new snapshot is due. Forgetting makes one due immediately.
     """
     known = None if previous is None else _snapshot(previous)
     held = {"held": 0 if known is None else known.revision, "recorded_at": None if known is None else known.recorded_at}

@@ -1,6 +1,6 @@
 """Writes a snapshot of the graph from the tables of a DuckDB connection to a directory that readers map into memory.
 
-`snapshot.py` defines the layout. Nodes, edges and texts are streamed; only numbers are kept in memory, some 24 bytes an
+`snapshot.py` defines the layout. Nodes, edges and texts are streamed; only numbers stay in memory, some 24 bytes per
 edge.
 """
 
@@ -43,25 +43,25 @@ from warehouse.world.snapshot import (
 from warehouse.world.text import MOST_EDGES
 
 BATCH_ROWS = 10_000
-"""Records of so many nodes or edges stay in the processor's cache until they are written."""
+"""Number of nodes or edges whose records stay in the processor's cache until they are written."""
 
 MEMORY_LIMIT = "1500MB"
 INDEX_HEAP_BYTES = 1_000_000_000
-"""More than a million nodes need, so that an index is one segment and equal scores stay in the order of ids."""
+"""More than a million nodes need, so that an index has one segment and equal scores stay in the order of ids."""
 
 SMALL_INDEX_HEAP_BYTES = 32_000_000
 SMALL_INDEX_NODES = 20_000
 
 NODES_WORTH_A_PROCESS = 50_000
-"""Nodes from which on a second process makes most of the index's entries; it takes a second to start."""
+"""Minimum number of nodes for which a second process, which takes a second to start, builds most index entries."""
 
 _BUILDING = ".building-"
 
 
 @without_cycles()
 def write_snapshot(connection: Connection, directory: Path, revision: int, recorded_at: str | None = None) -> None:
-    """Writes the graph at `revision`, whose event was recorded at `recorded_at`, to `directory`, which appears complete
-    or not at all.
+    """Writes the graph at `revision`, whose event was recorded at `recorded_at`, to `directory`, which appears
+    atomically.
 
     Reads `snapshot_input_nodes` (id, type, domain, owner, live, body) and `snapshot_input_edges` (id, source, target,
     owner, live, body). `owner` is null for public state; `body` is the record as JSON (`contracts.world.records`).
@@ -78,7 +78,7 @@ def write_snapshot(connection: Connection, directory: Path, revision: int, recor
             manifest = _write_graph(connection, building, revision)
         (building / MANIFEST).write_bytes(sealed(replace(manifest, recorded_at=recorded_at)))
         if directory.exists():
-            # Moved away as a whole first: a process killed while deleting it would leave half of it under its name.
+            # first moved away as a whole: a process killed while deleting would leave half of it under its name
             former = directory.with_name(f"{_BUILDING}former-{directory.name}")
             directory.rename(former)
             building.rename(directory)
@@ -152,15 +152,15 @@ def _write_nodes(
         batch |= {"type": plain(node_types, pa.uint32()), "domain": plain(node_domains, pa.uint32())}
         following = owners.tolist(), entries_of(pa.record_batch({name: batch[name] for name in NODE_COLUMNS}))
         if begun is not None:
-            index(*begun)  # while the entries of these rows are made
+            index(*begun)  # while the entries of the current rows are being built
         begun = following
     if begun is not None:
         index(*begun)
 
 
 def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
-    """Writes the edges and makes the table `snapshot_edge_texts` of what they say about their nodes. Returns their
-    number."""
+    """Writes the edges and creates the table `snapshot_edge_texts` with their texts for their nodes. Returns the number
+    of edges."""
     records = columns.texts("edges")
     parts: dict[str, list[np.ndarray[Any, Any]]] = {
         name: [np.zeros(0, "<u4")] for name in ("source", "target", "owner", "edge_type")
@@ -174,14 +174,14 @@ def _write_edges(connection: Connection, columns: _Columns, nodes: int) -> int:
     for batch in _batches(connection, "snapshot_edges"):
         records.append(batch["body"])
         for name in ("source", "target", "owner"):
-            parts[name].append(_numbers_of(batch[name]).copy())  # a view keeps the records of its batch in memory
+            parts[name].append(_numbers_of(batch[name]).copy())  # a view would keep its batch's records in memory
         parts["edge_type"].append(_coded(batch["edge_type"], number_of))
         texts = texts or batch["texts"].true_count > 0
     numbers = {name: np.concatenate(of_name) for name, of_name in parts.items()}
     _make_edge_texts(connection, numbers, list(number_of_type), texts)
     owner, source, target = numbers["owner"], numbers["source"], numbers["target"]
     by_target = _order(target)
-    in_order = by_target[_order(source[by_target])]  # sorts only numbers: records are many times as large
+    in_order = by_target[_order(source[by_target])]  # sorts only numbers, because records are many times larger
     owner, source, target = owner[in_order], source[in_order], target[in_order]
     columns.numbers("edge_record.u32").append(in_order)
     columns.numbers("edge_owner.u32").append(owner)
@@ -214,15 +214,15 @@ def _numbers_of(column: pa.Array) -> np.ndarray[Any, Any]:
 
 
 def _coded(column: pa.Array, number_of: Callable[[str], int]) -> np.ndarray[Any, Any]:
-    """Returns the number of each name in a column of few names."""
+    """Returns the number of each name in a column with few distinct names."""
     coded = column.dictionary_encode()
     numbers = np.array([number_of(name) for name in coded.dictionary.to_pylist()], "<u4")
     return numbers.take(_numbers_of(coded.indices))
 
 
 def _order(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Returns the places of 32-bit numbers in ascending order, and of equal ones in the order of places. numpy sorts
-    numbers with their places below them in a fraction of the time of `argsort`."""
+    """Returns the indexes that sort 32-bit numbers stably. numpy sorts numbers with their index in the lower half in a
+    fraction of the time of `argsort`."""
     keys = numbers.astype("<u8") << np.uint64(32)
     keys |= np.arange(len(keys), dtype="<u8")
     keys.sort()
@@ -230,7 +230,7 @@ def _order(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _starts(ends: np.ndarray[Any, Any], nodes: int) -> np.ndarray[Any, Any]:
-    """Returns where each node's edges begin, and the end of the last, for edges in the order of `ends`."""
+    """Returns the start of each node's edges, and the end of the last, for edges in the order of `ends`."""
     return np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=nodes))])
 
 
@@ -246,11 +246,11 @@ class _Columns:
         self._open = files.open
 
     def numbers(self, name: str) -> _Numbers:
-        """Opens a file of numbers, whose name ends in their width."""
+        """Opens a file of numbers, whose name ends with their width."""
         return _Numbers(self._open(name), f"<u{int(name.rpartition('u')[2]) // 8}")
 
     def texts(self, name: str) -> _Texts:
-        """Opens a file of texts back to back, and another with their starts."""
+        """Opens a file for texts stored back to back, and another for their offsets."""
         return _Texts(self._open(f"{name}.bin"), self.numbers(f"{name}.u64"))
 
 
@@ -271,7 +271,7 @@ class _Texts:
         self._end = 0
 
     def append(self, texts: pa.Array) -> None:
-        """Appends Arrow strings, whose buffers have this layout already."""
+        """Appends Arrow strings, whose buffers already have this layout."""
         _, offsets, content = texts.cast(pa.large_string()).buffers()
         ends = np.frombuffer(offsets, "<i8")[texts.offset : texts.offset + len(texts) + 1]
         if content is not None:
@@ -281,8 +281,8 @@ class _Texts:
 
 
 class _Indexes:
-    """Writes the full-text indexes. Private nodes have their own, so that they don't influence the ranking of public
-    ones."""
+    """Writes the full-text indexes. Private nodes have a separate index, so that they don't influence the ranking of
+    public ones."""
 
     def __init__(self, directory: Path, nodes: int, private_nodes: int) -> None:
         self._directory = directory
@@ -317,7 +317,7 @@ def _index_writer(directory: Path, nodes: int) -> tantivy.IndexWriter:
 
 
 def write_numbers(directory: Path) -> None:
-    """Writes beside an index the numbers of its nodes, in the order of its documents."""
+    """Writes the numbers of an index's nodes, in document order, to a file next to it."""
     index = tantivy.Index.open(str(directory))
     index.config_reader("manual")  # by default a thread of the index watches the directory
     searcher = index.searcher()
@@ -331,7 +331,7 @@ def write_numbers(directory: Path) -> None:
 
 @contextmanager
 def _bounded_memory(connection: Connection) -> Iterator[None]:
-    """Lets DuckDB sort on disk what does not fit into memory, in the connection's `temp_directory`."""
+    """Limits DuckDB's memory, so that larger sorts use disk, in the connection's `temp_directory`."""
     connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
     try:
         yield

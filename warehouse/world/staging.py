@@ -1,4 +1,5 @@
-"""Keeps the chunks of imports in the ledger until they are applied, deleted or expired. `importing.py` applies them."""
+"""Stores the chunks of imports in the ledger until the imports are applied, deleted or expired. `importing.py` applies
+them."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def begin(tx: Transaction, owner: str, key_id: str) -> ImportState:
 
 
 def state_of(reader: Reader, owner: str, import_id: str, now: datetime | None = None) -> ImportState:
-    """Returns an import of `owner`. Raises `ImportUnknown`, also for those of others and expired ones."""
+    """Returns an import of `owner`. Raises `ImportUnknown`, also for imports of others and expired ones."""
     row = reader.row("world_import", id=import_id, owner=owner)
     if row is None or (now is not None and row["expires_at"] <= utc_text(now)):
         raise ImportUnknown("There is no import of this id, or none that your key can see.")
@@ -58,7 +59,8 @@ def state_of(reader: Reader, owner: str, import_id: str, now: datetime | None = 
 
 
 def put_chunk(tx: Transaction, owner: str, import_id: str, number: int, body: bytes) -> ImportState:
-    """Keeps a chunk, in place of an earlier one of its number. Raises `ImportUnknown`, `ImportsExceeded`."""
+    """Stores a chunk, replacing an earlier one with its number. Raises `ImportUnknown`, `ImportsExceeded` and
+    `BodyTooLarge`."""
     state = state_of(tx, owner, import_id, tx.now())
     if state.result is not None:
         raise ImportsExceeded("This import was applied and takes no more chunks.")
@@ -98,7 +100,7 @@ def whole_file(reader: Reader, owner: str, import_id: str, sha256: str, now: dat
 
 
 def finish(tx: Transaction, owner: str, import_id: str, result: ImportResult) -> None:
-    """Keeps the result of an applied import, and its chunks no longer. Raises `ImportUnknown`, `ImportsExceeded`."""
+    """Stores the result of an applied import, and deletes its chunks. Raises `ImportUnknown`, `ImportsExceeded`."""
     if state_of(tx, owner, import_id, tx.now()).result is not None:
         raise ImportsExceeded("This import was applied already.")
     tx.run("world_finish_import", id=import_id, result=result.model_dump_json(by_alias=True))
@@ -106,13 +108,13 @@ def finish(tx: Transaction, owner: str, import_id: str, result: ImportResult) ->
 
 
 def drop(tx: Transaction, owner: str, import_id: str) -> None:
-    """Deletes an import with its chunks. What an applied one wrote stays. Raises `ImportUnknown`."""
+    """Deletes an import with its chunks. States that it wrote stay. Raises `ImportUnknown`."""
     state_of(tx, owner, import_id, tx.now())
     tx.run("world_drop_import", id=import_id)
 
 
 def expire(tx: Transaction) -> int:
-    """Deletes the imports whose time is over. Returns their number."""
+    """Deletes expired imports. Returns their number."""
     return tx.run("world_expire_imports", now=utc_text(tx.now()))
 
 

@@ -1,5 +1,5 @@
 -- name: count_graph
--- One row per domain of `$domains`: live public nodes, and live public edges from them, at the folded revision.
+-- One row per domain in `$domains`: live public nodes, and live public edges from them, at the folded revision.
 insert into out_world__counts
 with nodes as (
     select id, domain from core_world__nodes where retired_revision is null and live and visibility = 'public'
@@ -20,24 +20,25 @@ from (select unnest($domains::varchar[]) as domain) as names
 order by names.domain
 
 -- name: drop_positions
--- Places of what is no longer a live public node.
+-- Deletes the positions of nodes that are no longer live and public.
 delete from out_world__positions
 where id not in (
     select id from out_world__nodes where newest and live and body->>'$.visibility' = 'public'
 )
 
 -- name: graph_counts
--- One row per domain of the graph: its public nodes, the edges from them, and the ledger's seq that they hold at.
+-- One row per domain of the graph: its public nodes, the edges from them, and the ledger's seq at which they were
+-- counted.
 select domain, node_count, edge_count, revision from out_world__counts order by domain
 
 -- name: keep_positions
--- One row per node that is placed for the first time.
+-- Inserts one row per node that is placed for the first time.
 insert into out_world__positions
 select unnest($ids::varchar[]), unnest($xs::double[]), unnest($ys::double[])
 
 -- name: movers
--- One row per address whose balance changed between two lists by at least one percent of the later sum, the largest
--- twenty; change is a fraction of that sum.
+-- One row per address whose balance changed between two lists by at least one percent of the later sum, the twenty
+-- largest changes; change is a fraction of that sum.
 with pairs as (
     select
         coalesce(b.address, a.address) as address,
@@ -53,16 +54,16 @@ order by abs(change) desc, address
 limit 20
 
 -- name: newest_folded
--- At most one row: when the newest folded event was recorded, as the ledger has it.
+-- At most one row: the time at which the newest folded event was recorded, in the ledger's form.
 select strftime(recorded_at, '%Y-%m-%dT%H:%M:%S.%fZ') from core_world__state
 
 -- name: newest_snapshots
--- The two newest holder lists that are kept as snapshots, newest first.
+-- The two newest holder lists that are snapshots, newest first.
 select block, block_time, sum_raw from out_holders__lists where snapshot order by block desc limit 2
 
 -- name: noticed
--- One row per thing that a rule notices now: the rule (a pattern of the constitution), the node's type, whose it is, the
--- bucket within which it is one, a title, the time in UTC, the table it is from and properties as JSON.
+-- One row per finding of a rule now: the rule (a pattern of the constitution), the node's type, the subject, the bucket
+-- within which it counts once, a title, the time in UTC, the table it is from and properties as JSON.
 select 'proof-failure' as rule, 'Alert' as type, token_address as subject, block::varchar as bucket,
     'The holder list at block ' || block || ' is not proven' as title, block_time as observed_at,
     'out_holders__lists' as source, json_object('severity', 'high', 'block', block) as properties
@@ -87,7 +88,7 @@ from core_feed__events
 where kind = 'threshold_crossed'
 
 -- name: past_following
--- One row per node of these ids: the node after it in what its source said, and the one after that.
+-- One row per node of these ids: the next node from the same source, and the one after that.
 with told as (
     select
         id,
@@ -110,8 +111,9 @@ from (
 where id in (select unnest($ids::varchar[]))
 
 -- name: past_edge_texts
--- One row per edge and end of it that is of the edge's owner, where the edge's type, properties or alias hold the letters
--- of one of the roots, without diacritics, or for the nodes $ids: the node, type, properties as JSON and the alias's title.
+-- One row per edge and end that belongs to the edge's owner, if the edge's type, properties or alias contain the
+-- letters of one of the roots, without diacritics, or if the end is in $ids: the node, type, properties as JSON and the
+-- alias's title.
 with ends as (
     select unnest([source, target]) as id, source, target, body from edges_then
 ),
@@ -135,8 +137,8 @@ where list_contains($ids::varchar[], id) or len(list_filter(
 )) > 0
 
 -- name: past_words
--- One row per word, in lower case and without diacritics, of the nodes and edges that held and that the viewer sees, whose
--- length differs from $length by at most $letters; texts of records that no search reads are among them.
+-- One row per word, in lower case and without diacritics, of the nodes and edges that held and that the viewer sees,
+-- whose length differs from $length by at most $letters. It includes words of record fields that no search reads.
 select distinct word
 from (
     select unnest(regexp_extract_all(replace(letters, '\n', ' '), '[\p{L}\p{N}]+')) as word
@@ -149,33 +151,33 @@ from (
 where abs(length(word) - $length) <= $letters
 
 -- name: past_candidates
--- One row per node whose record holds the letters of one of the roots, without diacritics, by id.
+-- One row per node whose record contains the letters of one of the roots, without diacritics, by id.
 select body from (select id, body, strip_accents(lower(body)) as letters from nodes_then)
 where len(list_filter($roots::varchar[], lambda root: contains(letters, root))) > 0
 order by id
 
 -- name: past_counts
--- One row per type and visibility: the nodes of a scope (own, public, both).
+-- One row per type and visibility: the number of nodes in a scope (own, public, both).
 select type, is_public, count(*) from (select *, body->>'$.visibility' = 'public' as is_public from nodes_then)
 where $scope = 'both' or is_public = ($scope = 'public')
 group by type, is_public
 
 -- name: past_edges_among
--- One row per edge between two of these nodes, by source, target and id: its record as JSON.
+-- One row per edge between two of these nodes, ordered by source, target and id: its record as JSON.
 select body from edges_then
 where source in (select unnest($ids::varchar[])) and target in (select unnest($ids::varchar[]))
 order by source, target, id
 limit $limit
 
 -- name: past_facts
--- One row per node that names a predicate and held when facts are compared: its record as JSON.
+-- One row per node that names a predicate and held at the time of comparison: its record as JSON.
 select body from nodes_then
 where body like '%"predicate":%' and holds(from_json(body, '{
     "validFrom": "VARCHAR", "validTo": "VARCHAR", "recordedAt": "VARCHAR", "erased": "BOOLEAN"
 }'), false)
 
 -- name: past_ids
--- One row per node of a domain (null: any), of one of the types (none: any) and of a scope (own, public, both), by id.
+-- One row per node in a domain (null: any), of one of the types (empty: any) and in a scope (own, public, both), by id.
 select id from nodes_then
 where coalesce(domain = $domain, $domain is null)
     and (len($types) = 0 or list_contains($types, type))
@@ -183,7 +185,7 @@ where coalesce(domain = $domain, $domain is null)
 order by id
 
 -- name: past_neighbours
--- One row per node that an edge leads to from these (outbound) or from which one leads here (inbound), by id.
+-- One row per node to which an edge from these leads (outbound) or from which one leads to these (inbound), by id.
 select target as id from edges_then where $outbound and source in (select unnest($ids::varchar[]))
 union
 select source as id from edges_then where $inbound and target in (select unnest($ids::varchar[]))
@@ -194,7 +196,7 @@ order by id
 select id, body from nodes_then where id in (select unnest($ids::varchar[]))
 
 -- name: past_recent
--- One row per node of these conditions, as in past_ids, the one that was written last first.
+-- One row per node that meets the conditions of past_ids, newest revision first.
 select id from nodes_then
 where coalesce(domain = $domain, $domain is null)
     and (len($types) = 0 or list_contains($types, type))
@@ -203,8 +205,8 @@ order by (body->>'$.revision')::bigint desc, id
 limit $limit offset $skip
 
 -- name: snapshot_due
--- One row: folded revision, nodes, states above the revision $held, whether any of these forgets what was there, and
--- whether the state of that revision is the one that was recorded at $recorded_at.
+-- One row: folded revision, nodes, states above the revision $held, whether any of these is a tombstone, and whether
+-- the state of that revision was recorded at $recorded_at.
 select
     coalesce((select max(revision) from core_world__state), 0) as revision,
     (select count(*) from out_world__nodes where newest) as nodes,
@@ -220,9 +222,10 @@ select
     ) as continues
 
 -- name: snapshot_edge_texts
--- One row per node with live edges of its own owner to live nodes, but for those with more than $most: the types, the
--- properties and the titles of aliases. `snapshot_edge_numbers` has the numbers of all edges, and $types the names of their
--- types. Few edges have properties or are aliases ($texts: any is); only these are looked for by their records.
+-- One row per node with live edges of its own owner to live nodes, except nodes with more than $most edges: the types,
+-- the properties and the titles of aliases. `snapshot_edge_numbers` has the numbers of all edges, and $types the names
+-- of their types. Few edges have properties or are aliases ($texts: whether any does or is); only the records of these
+-- are read.
 create or replace temp table snapshot_edge_texts as
 with edges as (
     select edges.source, edges.target, edge_type, edges.owner, sources.owner as source_owner, targets.owner as target_owner
@@ -286,9 +289,10 @@ from (
 left join told using (num)
 
 -- name: snapshot_edges
--- One row per live edge between known nodes, in no order. source and target are numbers of nodes; owner is 0 for public,
--- else the owner's code; texts is true where it has properties or is an alias. A record begins with ids, which have no
--- quotes, so its first type is the edge's; reading millions of records as JSON would take half of the time of a snapshot.
+-- One row per live edge between known nodes, unordered. source and target are numbers of nodes; owner is 0 for public
+-- edges, otherwise the owner's code; texts is true if the edge has properties or is an alias. A record begins with ids,
+-- which contain no quotes, so its first type is the edge's; parsing millions of records as JSON would take half of the
+-- time of a snapshot.
 select
     sources.num as source,
     targets.num as target,
@@ -306,7 +310,7 @@ join snapshot_nodes as targets on targets.id = edges.target
 left join snapshot_owners on snapshot_owners.owner = edges.owner
 
 -- name: snapshot_input
--- What a snapshot is written from: the newest state of every node and edge, with its record.
+-- The input of a snapshot: the newest state of every node and edge, with its record.
 create or replace temp view snapshot_input_nodes as
 select id, type, domain, owner, live, body from out_world__nodes where newest;
 
@@ -314,7 +318,7 @@ create or replace temp view snapshot_input_edges as
 select id, source, target, owner, live, body from out_world__edges where newest;
 
 -- name: snapshot_names
--- One row: nodes, live private nodes, and the types and domains that occur, in order.
+-- One row: the numbers of nodes and of live private nodes, and the types and domains that occur, sorted.
 select
     count(*) as nodes,
     count(*) filter (owner between 1 and 4294967294) as private_nodes,
@@ -323,9 +327,9 @@ select
 from snapshot_nodes
 
 -- name: snapshot_node_rows
--- One row per node, in order of numbers. next is the node after it in what one source said, by the time from which they
--- hold and the order of writing; 4294967295 where there is none. Of a state that is not live nothing but numbers is kept.
--- Records are large, so they are not sorted by source too.
+-- One row per node, in order of numbers. next is the next node from the same source, by start of validity and order of
+-- writing; 4294967295 if there is none. Of a state that is not live, only the numbers are stored. Records are large, so
+-- they are not sorted by source as well.
 with places as materialized (
     select
         num,
@@ -353,8 +357,8 @@ left join snapshot_edge_texts as edge_texts using (num)
 order by num
 
 -- name: snapshot_nodes
--- One row per node, numbered from 0 in the order of ids (by bytes). owner is 0 for public, else the owner's code;
--- 4294967295 where the state is not live. Records are large and stay where they are.
+-- One row per node, numbered from 0 in the order of ids (by bytes). owner is 0 for public nodes, otherwise the owner's
+-- code; 4294967295 if the state is not live. Records are large, so they are not copied.
 create or replace temp table snapshot_nodes as
 select
     (row_number() over (order by id) - 1)::uinteger as num,
@@ -383,8 +387,8 @@ from (
 );
 
 -- name: world_public_changes
--- One row per decision that changed public nodes, the newest twenty first: what is written together has one time, source
--- and author. A node of a first state is added, one that no longer lives has ended.
+-- One row per decision that changed public nodes, the newest twenty, newest first. States that are written together
+-- share time, source and author. A node with its first state counts as added, one that is no longer live as ended.
 with states as (
     select
         id,

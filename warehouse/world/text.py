@@ -1,9 +1,9 @@
-"""Turns nodes and searches into the words that are compared: for the snapshot's index, the overlay and the past alike.
+"""Converts nodes and searches to the words that are compared, for the snapshot's index, the overlay and the past alike.
 
-Properties are searched by their values, not by their names, and not where a text was read from. A node also has the
+The values of properties are searched, but neither their names nor the place where a text was read. A node also has the
 words of its edges: their types and texts, and the titles of its aliases. Only edges of its own owner count, or public
-ones for a public node, and both ends have to be live: so a node has the same words for everybody who sees it. A node
-with very many edges is a hub, which they do not describe.
+ones for a public node, and both ends must be live, so a node has the same words for everybody who sees it. Edges don't
+describe a hub, so a node with very many edges does not have their words.
 """
 
 from __future__ import annotations
@@ -29,45 +29,45 @@ from warehouse.world.language import (
 )
 
 ORIGIN = ("spans", "rule")
-"""Properties of a node that was read from a document: where, and by which rule."""
+"""Properties that record where a node was read from a document, and by which rule."""
 
 SHORTEST_PREFIX = 3
 CHANGING_LETTERS = 2
-"""Letters at the end of a stem that its words may have otherwise: "happi" is the stem of "happy"."""
+"""Number of letters at the end of a stem in which its words may differ: "happi" is the stem of "happy"."""
 
 SHORTEST_MISTYPED = 5
-"""Characters that a word needs at least to be found although one letter of it is wrong."""
+"""Minimum length of a word that is found even if one letter is wrong."""
 
 
 _WORDS_REMEMBERED = 50_000
 _LANGUAGES_REMEMBERED = 20
-"""Languages, or several that tie, of which the forms of words are kept."""
+"""Maximum number of languages, or combinations that tie, whose word forms are cached."""
 
 _NONE: frozenset[str] = frozenset()
 
 MOST_EDGES = 2_000
-"""Edges of one owner at a node, above which none of them counts for its words."""
+"""Number of edges of one owner at a node above which none of them counts for its words."""
 
 ALIAS_OF = "ALIAS_OF"
 
 
 DOUBTFUL_AT_MOST = 8
-"""Words of a search whose like is looked for where nobody has them."""
+"""Maximum number of words per search for which similar ones are sought if no node has them."""
 
 NEAR_LETTERS = 2
 NEAR_WORDS_AT_MOST = 10
 
 
 class EdgeWords(msgspec.Struct, frozen=True, gc=False):
-    """Words of edges at a node: as they are written, and these and their stems."""
+    """Words of a node's edges: as written, and the same with their stems."""
 
     written: frozenset[str]
     forms: frozenset[str]
 
 
 class NodeWords(msgspec.Struct, frozen=True, gc=False):
-    """The words of a node: all as they are written, in order and folded; these and the stems of its content words; the
-    same of its title; and what only its edges have."""
+    """The words of a node: all as written, in order and folded; the same with the stems of its content words; those of
+    its title; and words that only its edges have."""
 
     written: tuple[str, ...]
     forms: frozenset[str]
@@ -87,7 +87,7 @@ def words_of(node: Node) -> NodeWords:
 
 
 def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
-    """Returns the words of a title and of every value within the properties."""
+    """Returns the words of a title and of every value in the properties."""
     text = "\n".join(_values(_told(properties)))
     in_title, below = split_words(title), split_words(text)
     words = [*in_title, *below]
@@ -99,8 +99,8 @@ def words_of_text(title: str, properties: Mapping[str, Any]) -> NodeWords:
 
 @lru_cache(_LANGUAGES_REMEMBERED)
 def _forms_in(languages: tuple[str, ...]) -> Callable[[str], frozenset[str]]:
-    """Returns what gives the forms of one word in a text of these languages: as it is written and folded, and its
-    stems unless it is a function word."""
+    """Returns a function that maps a word in a text of these languages to its forms: the word as written and folded,
+    and its stems unless it is a function word."""
 
     @remembering(_WORDS_REMEMBERED)
     def forms(word: str) -> frozenset[str]:
@@ -111,7 +111,7 @@ def _forms_in(languages: tuple[str, ...]) -> Callable[[str], frozenset[str]]:
 
 
 def _told(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns properties without those that say where a text was read."""
+    """Returns properties without those that record where a text was read."""
     if "spans" not in properties:
         return properties
     return {name: value for name, value in properties.items() if name not in ORIGIN}
@@ -134,12 +134,12 @@ def with_edges(words: NodeWords, of_edges: Iterable[EdgeWords]) -> NodeWords:
 
 
 def words_of_edge(edge: Edge) -> EdgeWords:
-    """Returns the words of an edge: of its type, and of the texts among its properties."""
+    """Returns the words of an edge: those of its type and of the texts in its properties."""
     return words_of_edges([edge.type], [edge.properties], [])
 
 
 def words_of_edges(types: Iterable[str], properties: Iterable[Mapping[str, Any]], aliases: Iterable[str]) -> EdgeWords:
-    """Returns the content words of edges by their parts. `aliases` are the titles of nodes that are other names."""
+    """Returns the content words of edges, given their parts. `aliases` are the titles of nodes that are aliases."""
     of_types = _words_of_types(tuple(types))
     parts = [_content_of(title) for title in aliases]
     parts += [_content_of("\n".join(_values(_told(_texts_only(values))))) for values in properties if values]
@@ -165,13 +165,13 @@ def _content_of(text: str) -> EdgeWords:
 
 
 def _texts_only(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns properties without plain numbers: a confidence describes no node."""
+    """Returns properties without plain numbers: a confidence, for example, does not describe a node."""
     return {name: value for name, value in properties.items() if not isinstance(value, int | float)}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWord:
-    """One word of a search: as it is written, this and its stems, and whether the beginning of a word is enough.
+    """One word of a search: as written, the same with its stems, and whether it also matches as a prefix.
 
     A word that no visible node has is `mistyped` if it is long enough: then words that differ by one letter match.
     """
@@ -190,17 +190,17 @@ class Search:
 
     @property
     def roots(self) -> frozenset[str]:
-        """Returns letters of which every matching node has some: forms without the letters in which they differ."""
+        """Returns letter sequences of which every matching node contains at least one: forms without their endings."""
         forms = {form for word in self.words for form in word.forms}
         return frozenset(form[: max(SHORTEST_PREFIX, len(form) - CHANGING_LETTERS)] for form in forms)
 
     def matches(self, words: NodeWords) -> bool:
-        """Returns True if a node with these words has one of the search."""
+        """Returns True if a node with these words has a word of the search."""
         return any(has_word(words, word) for word in self.words)
 
 
 def has_word(words: NodeWords, word: SearchWord) -> bool:
-    """Returns True if a node with these words has `word`, or one that begins so, or one like it if it is mistyped."""
+    """Returns True if a node with these words has `word`, or one that its prefix or spelling also matches."""
     if not words.forms.isdisjoint(word.forms) or not words.edges.isdisjoint(word.forms):
         return True
     written = (*words.written, *words.edges_written)
@@ -215,12 +215,12 @@ def has_like(words: NodeWords, word: SearchWord) -> bool:
 
 
 def differs_by_one(word: str, form: str) -> bool:
-    """Decides whether two words are the same but for one letter at most."""
+    """Decides whether two words differ in one letter at most."""
     return bool(OSA.distance(word, form, score_cutoff=1) <= 1)
 
 
 def exactly(written: str) -> Search:
-    """Returns a search for a word in just this folded form."""
+    """Returns a search for a word in exactly this folded form."""
     return Search((SearchWord(written, frozenset({written})),))
 
 
@@ -232,9 +232,9 @@ def doubtful(search: Search) -> list[SearchWord]:
 def parse_search(text: str) -> Search:
     """Returns the distinct content words of a search, or all its words if it has only function words.
 
-    With three characters or more, the last word, and any word before a `*`, is also a prefix. Example: "what are the
-    open pro" has the words open and pro, and pro also finds "proof". A search whose language its function words do not
-    show is looked up by the stems of all languages.
+    The last word, and any word before a `*`, is also a prefix if it has three characters or more. Example: "what are
+    the open pro" has the words "open" and "pro", and "pro" also finds "proof". If no function word reveals the search's
+    language, the stems of all languages are used.
     """
     words: list[str] = []
     prefixes: set[str] = set()
@@ -258,7 +258,7 @@ def _search_word(word: str, languages: tuple[str, ...], is_prefix: bool) -> Sear
 
 
 def _values(value: Any) -> list[str]:
-    """Returns the texts and numbers within a value, in order."""
+    """Returns the texts and numbers in a value, in order."""
     found: list[str] = []
     _find_values(value, found)
     return found

@@ -1,4 +1,4 @@
-"""Feeds telemetry to the graph: reads metrics and notable events from the warehouse and proposes what is new."""
+"""Feeds telemetry to the graph: reads metrics and notable events from the warehouse and proposes new ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tracked:
 
 
 def track(connection: Connection, ledger: Ledger, lists: Path, *, alignment: Alignment = guardrails) -> Tracked:
-    """Proposes every metric with a new value and everything that a rule noticed. `lists` is the directory of holder
+    """Proposes every metric with a new value and every new finding of a rule. `lists` is the directory of holder
     lists."""
     readings = read_readings(connection)
     noticed = [*read_noticed(connection), *read_movers(connection, lists)]
@@ -63,7 +63,7 @@ def read_readings(connection: Connection) -> list[Reading]:
 
 
 def read_noticed(connection: Connection) -> list[Noticed]:
-    """Returns everything that a rule finds in the warehouse's tables now."""
+    """Returns the present findings of the rules in the warehouse's tables."""
     rows = connection.execute(read_sql("noticed")).fetchall()
     return [
         Noticed(rule, type_, subject, bucket, title, aware_utc(observed_at), source, json.loads(properties))
@@ -72,7 +72,7 @@ def read_noticed(connection: Connection) -> list[Noticed]:
 
 
 def read_movers(connection: Connection, lists: Path) -> list[Noticed]:
-    """Returns large movers between the two newest snapshots; none before there are two."""
+    """Returns large movers between the two newest snapshots; empty if there are fewer than two."""
     snapshots = connection.execute(read_sql("newest_snapshots")).fetchall()
     if len(snapshots) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Shows the stages the newest states of the graph, read inside the transaction that writes."""
+"""Gives the stages the newest states of the graph, read inside the writing transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LedgerView:
         return current_edge(self._reader, edge_id)
 
     def edge_between(self, owner: str | None, source: str, edge_type: str, target: str) -> Edge | None:
-        """Returns the newest state of the edge that an owner states, also of one that he took over."""
+        """Returns the newest state of an edge that an owner stated or took over."""
         known = self.edge(edge_id(owner, source, edge_type, target))
         if owner is None or (known is not None and known.owner == owner) or not self._has_taken_over(owner):
             return known
@@ -42,7 +42,7 @@ class LedgerView:
         return self._took_over[owner]
 
     def facts(self, fact_key: str) -> list[Node]:
-        """Returns every node of one subject and single-valued predicate, ended or not."""
+        """Returns every node of one subject and single-valued predicate, including ended ones."""
         return decode_nodes(self._reader.rows("world_facts", fact_key=fact_key))
 
     def holding(self, fact_key: str) -> list[Node]:
@@ -50,7 +50,7 @@ class LedgerView:
         return [node for node in self.facts(fact_key) if is_live(node)]
 
     def edges_from(self, source: str, edge_type: str) -> list[Edge]:
-        """Returns every edge of a type from a node, ended or not."""
+        """Returns every edge of a type from a node, including ended ones."""
         return decode_edges(self._reader.rows("world_edges_from", source=source, type=edge_type))
 
     def edges_to(self, target: str) -> list[Edge]:
@@ -58,7 +58,7 @@ class LedgerView:
         return [edge for edge in self.edges_at(target) if edge.target == target and is_live(edge)]
 
     def edges_at(self, node_id: str) -> list[Edge]:
-        """Returns every edge from or to a node, ended or not."""
+        """Returns every edge from or to a node, including ended ones."""
         return decode_edges(self._reader.rows("world_edges_at", node_id=node_id))
 
     def alike(self, dedupe_key: str) -> list[str]:
@@ -66,9 +66,9 @@ class LedgerView:
         return [row["id"] for row in self._reader.rows("world_alike", dedupe_key=dedupe_key)]
 
     def stated_in(self, owner: str, source: str) -> tuple[list[Node], list[Edge]]:
-        """Returns the private nodes and edges of an owner that `source` stated last, ended or not.
+        """Returns the private nodes and edges of an owner that `source` stated last, including ended ones.
 
-        `source` has no characters that JSON escapes.
+        `source` must not contain characters that JSON escapes.
         """
         nodes = decode_nodes(self._reader.rows("world_nodes_stated_in", owner=owner, like=f'%"source":"{source}"%'))
         edges = decode_edges(self._reader.rows("world_edges_stated_in", owner=owner, like=f'%"statedIn":"{source}"%'))

@@ -1,9 +1,9 @@
-"""Turns the words of a search into queries of a text index, which score nodes as `ranking.py` says and read no more of
-it than the best hits need.
+"""Converts the words of a search to queries of a text index, which score nodes as `ranking.py` defines and read no more
+of the index than the best hits need.
 
 Example: of a million nodes 50,000 have "plan", 17,000 of them in their title, and 800 have "apollo". A search for
-"plan" reads the titles alone, because the best hits are among them. A search for "apollo plan" looks up "plan" only for
-nodes with "apollo": no other node scores as much. Both count all nodes that match.
+"plan" reads only the titles, because the best hits are among them. A search for "apollo plan" looks up "plan" only for
+nodes with "apollo", because no other node scores as much. Both count all nodes that match.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from warehouse.world.snapshot import FORM_FIELDS, TextIndex
 from warehouse.world.text import SearchWord
 
 EXPANSIONS_AT_MOST = 64
-"""Words of a prefix that are asked for one by one; more of them are found faster by a pattern."""
+"""Maximum number of words with a prefix that are queried one by one; a pattern finds more of them faster."""
 
 LOOKED_UP, COUNTED = 1.5, 0.25
-"""The cost of looking up a node in a list, and of counting an entry without its score, in entries that are scored."""
+"""The costs of looking up a node in a list, and of counting an entry, relative to scoring an entry."""
 
 _FIELD_SHARES = tuple(zip(FORM_FIELDS, (1 + TITLE_BONUS, 1.0, EDGE_SHARE), strict=True))
-"""The fields of the index from the best on, with the share of a word's weight that each gives."""
+"""The fields of the index, best first, with the share of a word's weight that each gives."""
 
 
 class Part(NamedTuple):
-    """Nodes that have a word of a search: all of them, or those whose score for it is the same."""
+    """Nodes that have a word of a search: all of them, or those with the same score for it."""
 
     query: tantivy.Query
     score: float
-    """The most that the word adds to the score of one of them."""
+    """The maximum that the word adds to the score of such a node."""
     nodes: int
-    """The number of nodes, all with that score; 0 if it is not known without a search."""
+    """The number of nodes, all with that score; 0 if it is unknown without a search."""
     terms: list[tantivy.Query]
-    """Queries that find them and maybe others with the word, without scores: faster where they are only counted."""
+    """Queries without scores that find these nodes and possibly others with the word, which count faster."""
     entries: int
-    """About how many entries of the index's lists the query reads."""
+    """The approximate number of entries of the index's lists that the query reads."""
 
 
 class IndexedWord:
-    """One word of a search as one index has it."""
+    """The occurrences of one search word in one index."""
 
     def __init__(self, index: TextIndex, word: SearchWord) -> None:
         searcher = index.searcher
@@ -50,21 +50,23 @@ class IndexedWord:
         self._word = word
         counts = ((form, [searcher.doc_freq(field, form) for field in FORM_FIELDS]) for form in word.forms)
         self._nodes = {form: of_fields for form, of_fields in counts if any(of_fields)}
-        """For each form that nodes have, their number by field."""
+        """For each form that occurs, the number of nodes per field."""
         self._longer: list[tuple[str, int]] = []
-        """Words that begin as a prefix does, with their numbers of nodes, the commonest first; one too many shows that
-        there are more."""
+        """Words that begin with the prefix, with their numbers of nodes, the most common first. One word above the
+        limit shows that there are more."""
         if word.is_prefix:
             self._longer = searcher.terms_with_prefix("written", word.written, limit=EXPANSIONS_AT_MOST + 1)
 
     def having(self, owner: int) -> int:
-        """Returns about how many nodes of an owner's code, or public ones for 0, have the word; 0 only if none has."""
+        """Returns the approximate number of nodes of an owner's code, or of public ones for 0, that have the word. It
+        is 0 only if there are none."""
         if owner or self._word.mistyped:
             return self._matching([query for query, share in self._queries() if share != PREFIX_SHARE], owner)
         return max(map(sum, self._nodes.values()), default=0)
 
     def beginning(self, owner: int) -> int:
-        """Returns about how many of them have a longer word that begins so; 0 only if none has."""
+        """Returns the approximate number of these nodes that have a longer word beginning with it. It is 0 only if
+        there are none."""
         if owner:
             return self._matching(self._begun(), owner)
         return self._longer[0][1] if self._longer else 0
@@ -73,11 +75,11 @@ class IndexedWord:
         return self._index.matching(_any_of(queries), owner) if queries else 0
 
     def parts(self, weight: float) -> list[Part]:
-        """Returns the nodes that have a word of this weight, in parts that share none of them."""
+        """Returns the nodes that have the word, whose weight is given, in disjoint parts."""
         if len(self._nodes) != 1 or self._word.mistyped:
             return self._whole(weight)
         ((form, counts),) = self._nodes.items()
-        # A field has a form only where the better ones have it not.
+        # a field has a form only if the better fields lack it
         lists = [
             (self._term(field, form), weight * share, nodes)
             for (field, share), nodes in zip(_FIELD_SHARES, counts, strict=True)
@@ -95,7 +97,7 @@ class IndexedWord:
         return parts
 
     def _whole(self, weight: float) -> list[Part]:
-        """Returns one part with all nodes that have the word, each with its best score; none if nobody has it."""
+        """Returns one part with all nodes that have the word, each with its best score; empty if there are none."""
         queries = self._queries()
         if not queries:
             return []
@@ -109,7 +111,7 @@ class IndexedWord:
         return [Part(query, most, 0, terms, entries)]
 
     def _queries(self) -> list[tuple[tantivy.Query, float]]:
-        """Returns queries of the forms in which a node may have the word, with the share of its weight that each
+        """Returns queries for the forms in which a node may have the word, with the share of the weight that each
         gives."""
         queries = [
             (self._term(field, form), share)
@@ -124,7 +126,7 @@ class IndexedWord:
         return queries
 
     def _begun(self) -> list[tantivy.Query]:
-        """Returns queries of longer words that begin as a prefix does; none for another word."""
+        """Returns queries for longer words that begin with the prefix; empty if the word is not a prefix."""
         if len(self._longer) > EXPANSIONS_AT_MOST:
             return [tantivy.Query.regex_query(self._index.schema, "written", f"{self._word.written}.*")]
         return [self._term("written", form) for form, _ in self._longer if form not in self._word.forms]
@@ -138,13 +140,13 @@ class IndexedWord:
 
 
 def scoring_all(words: Sequence[Sequence[Part]]) -> tantivy.Query:
-    """Returns a query that finds and scores all nodes with one of the words, of which these are the parts."""
+    """Returns a query that finds and scores all nodes with any of the words, given as parts."""
     return _any_of([part.query for parts in words for part in parts])
 
 
 def scoring_best(index: TextIndex, words: Sequence[Sequence[Part]], wanted: int) -> tuple[tantivy.Query, int | None]:
-    """Returns a query that finds and scores the best `wanted` public nodes, with the number of all that match, or None
-    where the query finds them all."""
+    """Returns a query that finds and scores the best `wanted` public nodes, and the number of all matches, or None if
+    the query finds them all."""
     ordered = sorted((parts for parts in words if parts), key=lambda parts: -parts[0].score)
     numbered = [(word, part) for word, parts in enumerate(ordered) for part in parts]
     needed = _needed(numbered, wanted)
@@ -155,10 +157,10 @@ def scoring_best(index: TextIndex, words: Sequence[Sequence[Part]], wanted: int)
     if len(ordered) == 1:
         return query, sum(part.nodes or index.matching(part.query, owner=0) for part in ordered[0])
     found = sum(part.entries for _, part in best)
-    # A node with a word is in one part of it alone, so nodes of the first word's parts are in none of its others.
+    # a node is in only one part of a word, so nodes of the first word's parts need no look-up in its other parts
     looked_up = rest if best[-1][0] > 0 else [(word, part) for word, part in rest if word > 0]
     entries = sum(part.entries for _, part in numbered)
-    # A union is read as a whole where nodes are looked up in it.
+    # a union is read as a whole when nodes are looked up in it
     lookups = sum(min(part.entries, found) if part.nodes else part.entries for _, part in looked_up)
     if found + LOOKED_UP * lookups + COUNTED * entries > entries:
         return scoring_all(words), None
@@ -168,8 +170,8 @@ def scoring_best(index: TextIndex, words: Sequence[Sequence[Part]], wanted: int)
 
 
 def _needed(numbered: Sequence[tuple[int, Part]], wanted: int) -> int:
-    """Returns how many of these parts of numbered words, from the best on, hold the best `wanted` nodes: so many of one
-    word score more than any node without these parts can."""
+    """Returns the number of leading parts (of numbered words) that surely contain the best `wanted` nodes, because that
+    many nodes of one word score more than any node outside these parts can."""
     for needed in range(1, len(numbered)):
         of_rest: dict[int, float] = {}
         for word, part in numbered[needed:]:

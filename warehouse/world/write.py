@@ -1,6 +1,6 @@
-"""Writes the graph, for API, MCP, pipeline and CLI: a proposal is judged and written as a whole, or not at all.
+"""Writes the graph for API, MCP, pipeline and CLI: a proposal is judged and written as a whole, or not at all.
 
-The ledger admits one writer at a time over all processes, so the judged state is the current one. A large proposal is
+The ledger admits one writer at a time across all processes, so the judged state is the current one. A large proposal is
 judged at a revision before the transaction and written under the lock only if that judgement still holds.
 """
 
@@ -32,10 +32,10 @@ from warehouse.world.taken_over import former_names
 from warehouse.world.view import LedgerView
 
 JUDGED_UNDER_LOCK_AT_MOST = 100
-"""Largest number of nodes and edges that are judged under the lock: some 30 ms of CPU. They are never judged again."""
+"""Maximum number of nodes and edges that are judged under the lock: some 30 ms of CPU. They are never judged again."""
 
 JUDGED_AT_MOST = 3
-"""The number of attempts to judge a large proposal before it is refused because its subjects keep changing."""
+"""Maximum number of attempts to judge a large proposal before it is refused because its subjects keep changing."""
 
 _encode = msgspec.json.Encoder().encode
 _proposal = msgspec.json.Decoder(Proposal).decode
@@ -43,7 +43,7 @@ _proposal = msgspec.json.Decoder(Proposal).decode
 
 @dataclass(frozen=True, slots=True)
 class PendingProposal:
-    """A proposal that waits for somebody's agreement, or did until the decision `decided_seq`."""
+    """A proposal that waits for agreement, or did until the decision `decided_seq`."""
 
     seq: int
     decided_at: str
@@ -61,10 +61,10 @@ def propose(
 ) -> Decision:
     """Judges a proposal by the seven stages and writes all of it if they approve, otherwise none of it.
 
-    `key_id` is the requesting key: what only it wrote can become its next owner's, and a trial key has limits. With a
-    `confirmation` nothing waits for the owner. The same request with the same idempotency key returns the same
-    decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`, `TrialExcluded`, `TrialFull` and the
-    ledger's errors; nothing is written then.
+    `key_id` is the requesting key: states that only this key wrote can move to its next owner, and a trial key has
+    limits. With a `confirmation` the proposal does not wait for the owner. The same request with the same idempotency
+    key returns the same decision. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`, `TrialExcluded`,
+    `TrialFull` and the ledger's errors, without writing anything.
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
@@ -80,9 +80,9 @@ def propose(
 
 
 def waits_for_owner(ledger: Ledger, proposal: Proposal, *, alignment: Alignment = guardrails) -> bool:
-    """Decides whether a proposal would wait for its owner and for nobody else. Writes nothing.
+    """Decides whether a proposal would wait for its owner only. Writes nothing.
 
-    Raises as `propose`.
+    Raises like `propose`.
     """
     shaped = checked(proposal)
     aligned = alignment(shaped)
@@ -99,7 +99,8 @@ def is_large(proposal: Proposal) -> bool:
 
 
 def _corrects_a_hub(ledger: Ledger, proposal: Proposal) -> bool:
-    """Returns True if a proposal corrects nodes with so many edges, which go on at other nodes, that it is large."""
+    """Returns True if a proposal corrects nodes with so many edges, which continue at their replacements, that it is
+    large."""
     corrected = [act.target for act in proposal.acts if act.kind == "corrects"]
     if not corrected:
         return False
@@ -113,7 +114,8 @@ def judge_outside(
 ) -> Judgment | None:
     """Judges a proposal against the current graph while others write. Returns None if it was answered before.
 
-    The proposal comes from `checked`, `aligned` from `alignment`. Raises as `refuse_conflict`, `IdempotencyKeyReused`.
+    The proposal comes from `checked`, `aligned` from `alignment`. Raises like `refuse_conflict`, and
+    `IdempotencyKeyReused`.
     """
     with ledger.read() as reader:
         if _answered(reader, proposal) is not None:
@@ -129,7 +131,7 @@ def write_judged(
     key_id: str | None = None,
     confirmation: Confirmation | None = None,
 ) -> Decision | None:
-    """Writes the judgement of `judge_outside`. Returns None, having written nothing, if the proposal's subjects
+    """Writes the judgement of `judge_outside`. Returns None without writing anything if the proposal's subjects
     changed."""
     with ledger.transaction() as tx:
         known = _answered(tx, proposal)
@@ -156,7 +158,7 @@ def decide(
     key_id: str | None = None,
     confirmation: Confirmation | None = None,
 ) -> Decision:
-    """Does `propose` as a step of a larger transaction. The proposal comes from `checked`, `aligned` from
+    """Does what `propose` does, as a step of a larger transaction. The proposal comes from `checked`, `aligned` from
     `alignment`."""
     known = _answered(tx, proposal)
     if known is not None:
@@ -199,7 +201,7 @@ def _write(
 
 
 def stated_again_after(reader: Reader, actor: Actor, key: str) -> int:
-    """Returns the decision after which the statements with an idempotency key were stated again last; 0 if never."""
+    """Returns the decision after which the statements with an idempotency key were last repeated; 0 if never."""
     return decision_of_request(reader, actor, _newest_key(key))
 
 
@@ -214,7 +216,7 @@ def _newest_key(first: str) -> str:
 
 
 def _refuse_beyond_trial(tx: Transaction, key_id: str, judged: Judged, states: Sequence[Node | Edge]) -> None:
-    """Raises if a trial key wrote more nodes than it includes, or wants what others would see or agree to."""
+    """Raises if a trial key wrote more nodes than it includes, or public states, or anything that needs agreement."""
     row = tx.row("access_trial_nodes", key_id=key_id)
     if row is None:
         return
@@ -237,7 +239,7 @@ def pending(ledger: Ledger, limit: int = 100) -> list[tuple[int, datetime, Propo
 
 
 def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = guardrails) -> Decision:
-    """Judges a waiting proposal again as the operator's and writes it. If a stage rejects it, it keeps waiting.
+    """Judges a waiting proposal again, as the operator's, and writes it. If a stage rejects it, it keeps waiting.
 
     Raises `ProposalUnknown`.
     """
@@ -262,7 +264,7 @@ def approve(ledger: Ledger, seq: int, operator: str, *, alignment: Alignment = g
 
 
 def pending_of(reader: Reader, seq: int, owner: str) -> PendingProposal | None:
-    """Returns the proposal of `owner` that waits or waited, or None if there is none of his."""
+    """Returns the proposal of `owner` that waits or waited, or None if the owner has no such proposal."""
     row = reader.row("world_pending_of_owner", seq=seq, owner=owner)
     if row is None:
         return None
@@ -270,7 +272,7 @@ def pending_of(reader: Reader, seq: int, owner: str) -> PendingProposal | None:
 
 
 def owner_may_confirm(ledger: Ledger, waiting: PendingProposal, *, alignment: Alignment = guardrails) -> bool:
-    """Decides whether nobody but its owner has to agree to a proposal that waits, as the graph is now."""
+    """Decides whether only the owner must agree to a waiting proposal in the graph's present state."""
     proposal = _again(waiting.proposal)
     aligned = alignment(proposal)
     with ledger.read() as reader:
@@ -281,10 +283,10 @@ def owner_may_confirm(ledger: Ledger, waiting: PendingProposal, *, alignment: Al
 def confirm(
     ledger: Ledger, seq: int, owner: str, confirmation: Confirmation, *, alignment: Alignment = guardrails, key_id: str
 ) -> Decision | None:
-    """Judges a waiting proposal of `owner` again with his agreement and writes it.
+    """Judges a waiting proposal of `owner` again, with the owner's agreement, and writes it.
 
-    Returns None if it waits no more. If a stage rejects it, or an operator has to agree too, it keeps waiting and
-    nothing is recorded: the verdict says which.
+    Returns None if it no longer waits. If a stage rejects it, or an operator must agree too, it keeps waiting and
+    nothing is recorded; the verdict tells which.
     """
     with ledger.read() as reader:
         waiting = pending_of(reader, seq, owner)
@@ -320,7 +322,7 @@ def confirm(
 
 
 def decline(ledger: Ledger, seq: int, owner: str, confirmation: Confirmation, *, key_id: str) -> Decision | None:
-    """Withdraws a waiting proposal of `owner` for good. Returns None if it waits no more."""
+    """Withdraws a waiting proposal of `owner` permanently. Returns None if it no longer waits."""
     with ledger.transaction() as tx:
         waiting = pending_of(tx, seq, owner)
         if waiting is None or waiting.decided_seq is not None:
@@ -343,12 +345,12 @@ def decline(ledger: Ledger, seq: int, owner: str, confirmation: Confirmation, *,
 
 
 def _again(proposal: Proposal) -> Proposal:
-    """Returns a proposal that waited, to be judged as the graph is now."""
+    """Returns a waiting proposal in a form to be judged against the present graph."""
     return msgspec.structs.replace(proposal, expected_revision=None, idempotency_key=None)
 
 
 def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
-    """Declines a waiting proposal for good. Raises `ProposalUnknown`."""
+    """Declines a waiting proposal permanently. Raises `ProposalUnknown`."""
     with ledger.transaction() as tx:
         waiting = _waiting(tx, seq)
         actor = Actor("operator", f"operator:{operator}", on_behalf_of=waiting.actor.owner)
@@ -360,7 +362,7 @@ def reject(ledger: Ledger, seq: int, operator: str, reason: str) -> Decision:
 
 
 def recorded_decision(reader: Reader, seq: int) -> Decision:
-    """Returns an earlier decision as it was answered then. It has to exist."""
+    """Returns the stored answer of an earlier decision, which must exist."""
     row = reader.row("world_decision", seq=seq)
     assert row is not None, "decisions are never deleted"
     answer = _decision(reader, seq, row["verdict"], decided_stages(reader, seq), events_of_decision(reader, seq))
@@ -391,13 +393,13 @@ def _answered(reader: Reader, proposal: Proposal) -> Decision | None:
 
 
 def is_repeated(reader: Reader, proposal: Proposal) -> bool:
-    """Decides whether a request with the idempotency key and the statements of this one was decided about before."""
+    """Decides whether a request with this idempotency key and these statements was decided before."""
     row = reader.row("world_request", scope=proposal.actor.name, key=proposal.idempotency_key)
     return row is not None and _is_of(reader, proposal, row["request_sha256"])
 
 
 def _is_of(reader: Reader, proposal: Proposal, request_sha256: str) -> bool:
-    """Decides whether a digest is of this request, also if the key that sent it was another's then."""
+    """Decides whether a digest is that of this request, even if its key belonged to another owner then."""
     if request_sha256 == proposal.request_sha256():
         return True
     actors = (msgspec.structs.replace(proposal.actor, name=name) for name in former_names(reader, proposal.actor.name))
@@ -405,7 +407,7 @@ def _is_of(reader: Reader, proposal: Proposal, request_sha256: str) -> bool:
 
 
 def _not_again(decision: Decision) -> Decision:
-    """Returns the answer to a request that is repeated after all its nodes were erased. Nothing is recorded."""
+    """Returns the answer to a request that is repeated after all of its nodes were erased. Records nothing."""
     named = ", ".join(node.id for node in decision.nodes[:MOST_NAMED])
     reason = f"{named}: erased since, and can't come back. State it under another key."
     return msgspec.structs.replace(

@@ -1,9 +1,9 @@
--- One row per state of an edge, private ones included; revisions and retirement as in core_world__nodes.
+-- One row per state of an edge, including private ones; revisions and retirement as in core_world__nodes.
 create table if not exists core_world__edges (
     id varchar not null,  -- The edge
     revision bigint not null,  -- Revision that wrote this state: the ledger's seq of its event
-    source varchar not null using compression zstd,  -- Node that it goes out from
-    target varchar not null using compression zstd,  -- Node that it goes to
+    source varchar not null using compression zstd,  -- Node where it begins
+    target varchar not null using compression zstd,  -- Node where it ends
     type varchar not null,  -- Relationship type of the ontology
     properties json not null,  -- Further properties as JSON
     visibility varchar not null,  -- public or private

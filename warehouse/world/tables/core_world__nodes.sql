@@ -1,9 +1,9 @@
--- One row per state of a node, private ones included. A revision is the ledger's seq of the event that wrote the state;
+-- One row per state of a node, including private ones. A revision is the ledger's seq of the event that wrote it;
 -- a later state of the same node retires it.
 create table if not exists core_world__nodes (
     id varchar not null,  -- The node
     revision bigint not null,  -- Revision that wrote this state: the ledger's seq of its event
-    title varchar not null,  -- One line; empty where it was erased
+    title varchar not null,  -- One line; empty if it was erased
     type varchar not null,  -- Node type of the ontology
     domain varchar not null,  -- Domain of the type
     properties json not null using compression zstd,  -- Further properties as JSON

@@ -3,5 +3,5 @@ create table if not exists out_world__counts (
     domain varchar not null,  -- Domain of the graph
     node_count bigint not null,  -- Live public nodes of the domain
     edge_count bigint not null,  -- Live public edges from them to live public nodes
-    revision bigint not null  -- The graph's revision that the counts are of
+    revision bigint not null  -- Revision of the graph that was counted
 );

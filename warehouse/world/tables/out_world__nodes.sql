@@ -1,5 +1,5 @@
--- One row per state of a node, with its record as JSON, for queries about the past. Private states are for their
--- owners: a published document may only read rows whose owner is null.
+-- One row per state of a node, with its record as JSON, for queries of the past. Private states are for their owners: a
+-- published document may only read rows whose owner is null.
 create table if not exists out_world__nodes (
     id varchar not null,  -- The node
     revision bigint not null,  -- Revision that wrote this state

@@ -1,4 +1,4 @@
--- One row per public node that was ever drawn: its place in a square from 0 to 1000, which it keeps.
+-- One row per public node that was ever drawn: its place in a square from 0 to 1000, where it stays.
 create table if not exists out_world__positions (
     id varchar not null,  -- The node
     x double not null,  -- From the left, 0 to 1000
