@@ -1,1 +1,1 @@
-"""Serves the graph over HTTP: signals, capsules, the schema and queries."""
+"""Serves the graph over HTTP: writes and queries, export and import, the schema and owners' ontologies."""

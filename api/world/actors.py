@@ -1,4 +1,4 @@
-"""Turns the caller of a request into the author of a proposal."""
+"""Converts the caller of a request to the author of a proposal."""
 
 from contracts.access.tiers import Caller
 from contracts.standing import KEYS_CLAIM, SourceClass
@@ -6,6 +6,6 @@ from contracts.world.proposal import Actor
 
 
 def actor_of(caller: Caller, *, signed: bool = False) -> Actor:
-    """Returns the author that a key writes as. Only a `signed` request claims the class of a signed system."""
+    """Returns the author for writes of a key. Only a `signed` request may claim the class of a signed system."""
     may_claim = signed or caller.max_class is not SourceClass.SIGNED_SYSTEM
     return Actor("caller", caller.owner, max_class=caller.max_class if may_claim else KEYS_CLAIM)

@@ -46,7 +46,7 @@ from warehouse.world.capsules import Capsule, claim_capsule, claim_token, create
 CREATE_PATH = "/api/worldmodel/create"
 
 _REPLAYED: dict[int | str, dict[str, Any]] = {
-    201: {"description": "Made, or made before by the same request", "headers": REPLAYED_HEADERS}
+    201: {"description": "Created now, or before by the same request", "headers": REPLAYED_HEADERS}
 }
 
 
@@ -76,7 +76,7 @@ def capsules_router(
         ),
         summary="Start a world model of your own",
         description="A capsule: a subgraph with an identity, its values and a plan of next steps, private until a key "
-        "claims it by the one-time token.",
+        "claims it with the one-time token.",
         operation_id="world_model_create",
     )
     def create(request: Request, body: WorldModelCreateRequest, idempotency_key: IdempotencyKey = None) -> Response:
@@ -98,7 +98,7 @@ def capsules_router(
             BodyInvalid, SecretInText, ProposalRejected, BodyTooLarge, MediaTypeUnsupported, ClaimTokenUnknown
         ),
         summary="Attach a capsule to your key",
-        description="Makes the nodes of a capsule the private ones of the key's owner, once.",
+        description="Makes the nodes of a capsule private nodes of the key's owner, once.",
         operation_id="world_model_capsule_claim",
     )
     def claim(body: CapsuleClaimRequest, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Serves erasures by owners over HTTP: of a node, of a source, or of everything of the key's owner."""
+"""Serves erasures by owners over HTTP: of a node, a source, or everything of the key's owner."""
 
 from typing import Annotated
 
@@ -33,9 +33,9 @@ def erasing_router(stores: Stores) -> APIRouter:
         response_model=ErasureAnswer,
         responses=problems(ParameterInvalid, NodeUnknown, StandingTooLow),
         summary="Erase a node of yours",
-        description="Deletes the texts of a private node and of the edges at it, in all their states: at once from "
-        "every answer and the ledger, later from the files, as the answer says. Public nodes and those of others are "
-        "unknown here. The same request again answers the same erasure.",
+        description="Deletes the texts of a private node and of its edges, in all their states: at once from every "
+        "answer and the ledger, later from the files, as the answer states. Public nodes and those of others count as "
+        "unknown. Repeating the request returns the same erasure.",
         operation_id="world_model_node_erase",
     )
     def erase_one(
@@ -49,10 +49,10 @@ def erasing_router(stores: Stores) -> APIRouter:
         response_model=ErasureAnswer,
         responses=problems(BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported, StandingTooLow),
         summary="Erase a source, or everything of yours",
-        description="All private nodes and edges that one source stated, or everything of the key's owner, ontology "
-        "and waiting proposals included. What another source stated again since stays, without its earlier states, "
-        "and so does what became public. "
-        "Everything needs `confirm`. No key erases what stands higher than it may claim.",
+        description="Erases all private nodes and edges that one source stated, or everything of the key's owner, "
+        "including ontology and waiting proposals. Statements that another source has made again since stay, without "
+        "their earlier states, and so do public ones. Erasing everything requires `confirm`. A key can't erase "
+        "statements of a higher class than it may claim.",
         operation_id="world_model_erase",
     )
     def erase(body: EraseRequest, request: Request) -> Response:

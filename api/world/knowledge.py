@@ -1,4 +1,4 @@
-"""Serves graphs from documents and memory plans over HTTP: a preview, or a proposal that the validator judges.
+"""Serves graphs from documents and memory plans over HTTP: as a preview, or as a proposal that the validator judges.
 
 A small request is computed in a thread of this process, a larger one in a process of the worker pool.
 """
@@ -48,8 +48,8 @@ from warehouse.world.write import JUDGED_AT_MOST, decide, is_large, overtaken, w
 
 PREVIEWED_HERE_BYTES = 4_000
 APPLIED_HERE_BYTES = 500
-"""Bodies up to this size are computed in this process, in some 40 ms of CPU at most. Every line may become a node,
-which costs far more to judge than to find."""
+"""Largest bodies, by mode, that are computed in this process, in some 40 ms of CPU at most. Every line may become a
+node, which costs far more to judge than to find."""
 
 _REFUSALS = (
     BodyInvalid,
@@ -75,11 +75,11 @@ def knowledge_router(stores: Stores) -> APIRouter:
         responses=_written(BuildAnswer) | _BUILD_ERRORS,
         summary="A graph from your documents",
         description="Passages, typed nodes and edges from Markdown, plain text, JSON and CSV, each with the text span "
-        "and the rule behind it, and your own triples, nodes and edges, each taken or refused by itself. No model "
+        "and the rule behind it, and your own triples, nodes and edges, each accepted or refused by itself. No model "
         "takes part: the same input gives the same graph. Possible duplicates are reported and never merged. `apply` "
-        "proposes it to the validator; a document built again with the same `graphId` and `id` replaces what it said "
-        "before. A preview shows what was not understood, and the forms that are. A body of at most 1 MiB, and in its "
-        f"texts at most {MOST_PIECES:,} lines, cells, values, names and links.",
+        "proposes it to the validator; building a document again with the same `graphId` and `id` replaces its earlier "
+        "statements. A preview lists the parts that were not understood, and the forms that are. The body may have at "
+        f"most 1 MiB, and its texts at most {MOST_PIECES:,} lines, cells, values, names and links.",
         operation_id="knowledge_graph_build",
     )
     async def knowledge_graph_build(build_request: BuildRequest, request: Request) -> Response:
@@ -108,7 +108,7 @@ def knowledge_router(stores: Stores) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The fields of a result as a JSON object, and whether something was written or waits."""
+    """The fields of a result as a JSON object, and whether anything was written or waits."""
 
     fields: bytes
     is_written: bool
@@ -129,7 +129,7 @@ async def build(stores: Stores, request: BuildRequest, body: bytes, caller: Call
 
 
 async def design(stores: Stores, request: DesignRequest, body: bytes, caller: Caller) -> Outcome:
-    """Makes a memory plan as `caller`; the fields are those of `DesignResult`. `body` is the request's valid body.
+    """Designs a memory plan as `caller`; the fields are those of `DesignResult`. `body` is the request's valid body.
 
     Raises `BodyInvalid`, `WorkersBusy`.
     """
@@ -189,15 +189,15 @@ def _decided(stores: Stores, packed: bytes, key_id: str) -> Decision | None:
 def _written(model: type[Document]) -> dict[int | str, dict[str, Any]]:
     return {
         200: {"model": model, "description": "A preview, or rejected by a stage: nothing was written"},
-        201: {"model": model, "description": "Written, or kept until an operator agrees"},
+        201: {"model": model, "description": "Written, or waiting until an operator agrees"},
     }
 
 
 def _outcome(
     stores: Stores, prepared: Prepared, mode: str, decision: Decision | None, owner: str, more: dict[str, Any]
 ) -> Outcome:
-    """Builds the outcome from the prepared fields and the decision. The fields are not decoded again: they may be
-    megabytes."""
+    """Builds the outcome from the prepared fields and the decision. It does not decode the fields again, because they
+    may be megabytes."""
     if decision is None:
         with stores.ledger.read() as reader:
             outcome: dict[str, Any] = {"verdict": None, "stages": [], "revision": head_revision(reader)}

@@ -1,7 +1,7 @@
-"""The work of requests that may be large, as functions that run in this process or in one of the worker pool.
+"""Does the work of requests that may be large, in functions that run in this process or in a worker of the pool.
 
-Arguments and results are plain values. A worker opens its stores with its first request and only reads; the process
-that answers does all writing.
+Arguments and results are plain values. A worker opens its stores with its first request and, except for imports, only
+reads; the answering process does the writing.
 """
 
 from __future__ import annotations
@@ -71,18 +71,18 @@ if TYPE_CHECKING:
     from warehouse.publish.serving import ServedGenerations
 
 MOST_EVENTS = 1_000_000
-"""Events that a query of the past lays over a generation: all of them."""
+"""Limit of the events that a query of the past lays over a generation: in effect all of them."""
 
 
 IDS_AT_ONCE = 20_000
-"""Ids that are looked up by one statement."""
+"""Maximum number of ids per look-up statement."""
 
 
 class ToBeWritten(msgspec.Struct, frozen=True):
-    """A proposal as returned by `checked`, the guardrail's judgement, and the judgment of a large one.
+    """A proposal as returned by `checked`, the guardrail's judgement, and, for a large proposal, its judgment.
 
-    It travels between processes as bytes: unpickling ten thousand nodes would stop the event loop for a quarter of a
-    second.
+    It is sent between processes as bytes, because unpickling ten thousand nodes would block the event loop for a
+    quarter of a second.
     """
 
     proposal: Proposal
@@ -110,7 +110,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer of the graph as its owner sees it: nodes and edges as JSON arrays, and the size of the graph."""
+    """An answer from the graph as the owner sees it: nodes and edges as JSON arrays, and the size of the graph."""
 
     revision: int
     matched: int
@@ -128,7 +128,7 @@ class ShownAnswer:
 def shown(
     answer: query.Answer, disputes: Sequence[Dispute], owner: str, node_count: int, edge_count: int
 ) -> ShownAnswer:
-    """Returns `answer` in the form that `owner` is shown."""
+    """Returns `answer` in the form for `owner`."""
     return ShownAnswer(
         revision=answer.revision,
         matched=answer.matched,
@@ -145,7 +145,7 @@ def shown(
 
 
 def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
-    """Returns a question that names nodes by the graph's ids."""
+    """Returns a query with the graph's stored ids in place of those that `owner` uses."""
 
     def is_known(node_id: str) -> bool:
         return view.node(node_id) is not None
@@ -160,7 +160,7 @@ def as_stored(view: query.View, wanted: query.Query, owner: str) -> query.Query:
 
 @dataclass(frozen=True)
 class Surveyed:
-    """Facts about all documents of a graph, found before some of them are built: the statements that the graph has
+    """Facts about all documents of a graph, collected before some of them are built: the statements that the graph has
     under other ids, and the names of people."""
 
     same: Recognised
@@ -168,8 +168,11 @@ class Surveyed:
 
 
 def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, surveyed: Surveyed | None = None) -> Prepared:
-    """Returns the graph of a request, and its proposal if it is to be applied. Without `surveyed` it only knows the
-    request's documents and the graph. Raises the errors of `build_graph` and `propose`, and `IdTaken`."""
+    """Returns the graph of a request, and its proposal if it is to be applied.
+
+    Without `surveyed` it only considers the request's documents and the stored graph. Raises the errors of
+    `build_graph` and `propose`, and `IdTaken`.
+    """
     now = ledger.now()
     documents = {document.id or f"document-{number + 1}" for number, document in enumerate(request.documents)}
     same = None if surveyed is None else surveyed.same
@@ -214,15 +217,15 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, surveyed:
 def statements_of(
     ledger: Ledger, request: BuildRequest, owner: str, people: Collection[str]
 ) -> tuple[list[Statement], frozenset[str]]:
-    """Returns what the documents of a private request state where these people are known, and whom they name as people
-    by themselves. Writes nothing. Raises the errors of `build_graph`."""
+    """Returns the statements of a private request's documents, given these known people, and the names of the people
+    whom the documents themselves name as people. Writes nothing. Raises the errors of `build_graph`."""
     with ledger.read() as reader:
         built, named = read_graph(request, owner, ledger.now(), ontology_of(reader, owner), people)
         return built_statements(_as_imported(reader, built, owner)), named
 
 
 def known_people(ledger: Ledger, graph_id: str, owner: str, documents: Collection[str]) -> set[str]:
-    """Returns the people of an owner's graph whom others than these documents name, or to whom a task is assigned."""
+    """Returns the people of an owner's graph whom documents other than these name, or to whom something is assigned."""
     with ledger.read() as reader:
         return _people_of(reader, graph_id, owner, documents)
 
@@ -235,13 +238,13 @@ def _people_of(reader: Reader, graph_id: str, owner: str, documents: Collection[
 def recognise(
     ledger: Ledger, graph_id: str, owner: str, stated: Iterable[Statement], gone: Collection[str]
 ) -> Recognised:
-    """Returns which statements of all documents of an owner's graph it has under other ids."""
+    """Returns the statements of all documents of an owner's graph that the graph has under other ids."""
     with ledger.read() as reader:
         return _recognised(reader, graph_id, owner, together(stated), gone)
 
 
 def _in_place(view: LedgerView, known: Mapping[str, Node], owner: str) -> dict[str, Node]:
-    """Returns what stands in the place of the corrected ones of these nodes, by their ids."""
+    """Returns the replacements of those of these nodes that were corrected, by the ids of the corrected nodes."""
     standing = {node_id: in_place_of(node, view) for node_id, node in known.items() if node.retracted}
     return {node_id: node for node_id, node in standing.items() if node is not None and node.owner in (None, owner)}
 
@@ -249,7 +252,7 @@ def _in_place(view: LedgerView, known: Mapping[str, Node], owner: str) -> dict[s
 def _settled(
     view: LedgerView, in_place: Iterable[Node], proposal: Proposal, ontology: Ontology
 ) -> set[tuple[str, str]]:
-    """Returns the ids of nodes, each with a single-valued type of which it has an edge that another source stated."""
+    """Returns pairs of a node id and a single-valued type of which the node has an edge from another source."""
     stated = {draft.type for draft in proposal.edges}
     types = [name for name in stated if name in ontology.edge_types and ontology.edge_types[name].single_valued]
     return {
@@ -261,21 +264,21 @@ def _settled(
 
 
 def documents_built(ledger: Ledger, graph_id: str, owner: str) -> set[str]:
-    """Returns the documents that an owner's graph still holds statements of."""
+    """Returns the documents of which an owner's graph still contains statements."""
     with ledger.read() as reader:
         nodes, edges = LedgerView(reader).stated_in(owner, source_of(graph_id))
     return documents_in(nodes, edges)
 
 
 def former_documents(ledger: Ledger, graph_id: str, owner: str) -> dict[str, BuiltDocument]:
-    """Returns what an owner's graph has of each of its documents, by id."""
+    """Returns the stored content of each document of an owner's graph, by id."""
     with ledger.read() as reader:
         nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
     return built_documents(nodes)
 
 
 def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], actor: Actor) -> bytes:
-    """Returns the packed `ToBeWritten` that ends what only these documents said in earlier builds of a graph."""
+    """Returns the packed `ToBeWritten` that ends the statements that only these documents made in earlier builds."""
     with ledger.read() as reader:
         nodes, edges = LedgerView(reader).stated_in(actor.name, source_of(graph_id))
     proposal = Proposal(actor=actor, source=source_of(graph_id), source_class=SourceClass.DOCUMENT)
@@ -285,8 +288,8 @@ def prepare_ending(ledger: Ledger, graph_id: str, documents: Collection[str], ac
 def _as_written_before(
     reader: Reader, graph: BuiltGraph, owner: str, built_as: Callable[[str], BuiltGraph]
 ) -> BuiltGraph:
-    """Returns a graph with the ids of nodes that the owner took over with a key, which earlier builds derived from the
-    key's former owner."""
+    """Returns a graph in which nodes that the owner took over with a key have their old ids, which earlier builds
+    derived from the key's former owner."""
     for name in former_names(reader, owner):
         formerly = {node.id: before.id for node, before in zip(graph.nodes, built_as(name).nodes, strict=True)}
         owners = _owners(reader, [*formerly, *formerly.values()])
@@ -296,8 +299,8 @@ def _as_written_before(
 
 
 def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
-    """Returns a graph with the ids that an import gave to nodes of earlier builds, which has every id of a file under a
-    name of its owner's: so a graph that was taken along goes on with the texts that it was built of."""
+    """Returns a graph in which nodes of earlier builds have the ids that an import gave them: those of the file with
+    the owner's prefix. So an imported graph can be rebuilt from the texts from which it was built."""
     own = {node.id: own_id(owner, node.id) for node in graph.nodes}
     known = _owners(reader, [*own, *own.values()])
     stored = {node_id: imported for node_id, imported in own.items() if imported in known and node_id not in known}
@@ -307,8 +310,8 @@ def _as_imported(reader: Reader, graph: BuiltGraph, owner: str) -> BuiltGraph:
 def _recognised(
     reader: Reader, graph_id: str | None, owner: str, stated: Sequence[Statement], gone: Collection[str] = ()
 ) -> Recognised:
-    """Returns which statements an owner's graph has under other ids. `stated` is what its documents state that were
-    read; those in `gone` state nothing any more."""
+    """Returns the statements that an owner's graph has under other ids. `stated` are the statements of the documents
+    that were read; those in `gone` no longer state anything."""
     if graph_id is None or not stated:
         return Recognised()
     nodes, _ = LedgerView(reader).stated_in(owner, source_of(graph_id))
@@ -319,7 +322,7 @@ def _recognised(
 
 
 def _erased(reader: Reader, pairs: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yields the pairs whose first id is that of an erased node."""
+    """Yields the pairs whose first id belongs to an erased node."""
     if reader.row("world_any_node_of", owner=FORGOTTEN) is None:
         return
     while chunk := list(islice(pairs, IDS_AT_ONCE)):
@@ -328,20 +331,20 @@ def _erased(reader: Reader, pairs: Iterator[tuple[str, str]]) -> Iterator[tuple[
 
 
 def _owners(reader: Reader, ids: Collection[str]) -> dict[str, str]:
-    """Returns the owners of the nodes with these ids; those of public nodes are empty."""
+    """Returns the owners of the nodes with these ids, by id; public nodes have an empty owner."""
     values = msgspec.json.encode(list(ids)).decode()
     return {row["id"]: row["owner"] for row in reader.rows("world_node_owners", values=values)} if ids else {}
 
 
 def _as_called(graph: BuiltGraph, owner: str) -> BuiltGraph:
-    """Returns a graph with the ids by which its owner calls its nodes."""
+    """Returns a graph with the ids that its owner uses for its nodes."""
     duplicates = (node_id for pair in graph.duplicates for node_id in pair.nodes)
     ids = {node.id for node in graph.nodes}.union(duplicates)
     return _with_ids(graph, {node_id: given_id(owner, node_id) for node_id in ids})
 
 
 def _with_ids(graph: BuiltGraph, ids: Mapping[str, str]) -> BuiltGraph:
-    """Returns a graph with other ids of some nodes, by those that they have."""
+    """Returns a graph in which some nodes have other ids; `ids` maps the old ids to the new ones."""
 
     def renamed(node_id: str) -> str:
         return ids.get(node_id, node_id)
@@ -385,7 +388,7 @@ def _refuse_taken(view: LedgerView, graph: BuiltGraph, owner: str) -> None:
 
 
 def _class_of(request: BuildRequest) -> SourceClass:
-    """Returns the class of a built graph: documents can be read again, what a caller worked out is inferred."""
+    """Returns the class of a built graph: DOCUMENT if all of it was read from documents, otherwise UNSTATED."""
     return UNSTATED if request.triples or request.nodes or request.edges else SourceClass.DOCUMENT
 
 
@@ -413,9 +416,9 @@ def _author_of_plan(reader: Reader, plan_id: str, owner: str) -> str:
 def answer_past(
     ledger: Ledger, served: ServedGenerations, wanted: query.Query, past: Past, owner: str, after: int
 ) -> ShownAnswer:
-    """Answers `owner`'s question about the graph of `past`.
+    """Answers `owner`'s query of the graph of `past`.
 
-    `after` is a revision that every generation contains at least. Raises `NotReady`.
+    `after` is a revision that every generation contains. Raises `NotReady`.
     """
     with ledger.read() as reader:
         events = events_after(reader, after, MOST_EVENTS)
@@ -454,7 +457,7 @@ class AppliedImport:
 
 
 def apply_import(ledger: Ledger, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
-    """Judges the whole file of an import and writes it in one transaction, or returns the result from before.
+    """Judges the whole file of an import and writes it in one transaction, or returns the result of an earlier call.
 
     Raises the errors of `staging` and `import_graph`.
     """
@@ -477,7 +480,7 @@ def apply_import(ledger: Ledger, actor: Actor, key_id: str, import_id: str, sha2
 def apply_import_in_worker(settings: Settings, actor: Actor, key_id: str, import_id: str, sha256: str) -> AppliedImport:
     """Calls `apply_import` with a worker's ledger.
 
-    Unlike other work it writes there: what a file states is too much to send to the process that answers.
+    Unlike other work it writes in the worker, because a file's states are too large to send to the answering process.
     """
     return apply_import(_ledger(settings), actor, key_id, import_id, sha256)
 
@@ -508,7 +511,7 @@ def _judged(ledger: Ledger, proposal: Proposal) -> bytes:
 
 
 def _in_live_graph(view: LedgerView, graph: BuiltGraph, owner: str) -> list[PossibleDuplicate]:
-    """Returns nodes of the same type and title that the caller can see already: public ones and its own."""
+    """Returns existing nodes of the same type and title that the caller can see: public ones and its own."""
     return [
         PossibleDuplicate(nodes=[node.id, known], reason="in_live_graph")
         for node in graph.nodes
@@ -532,7 +535,7 @@ def _ledger(settings: Settings) -> Ledger:
 
 @cache
 def _generations(data_dir: Path) -> ServedGenerations:
-    # It brings every document's model, more than half of a worker's start, and only questions about the past need it.
+    # it imports every document's model, more than half of a worker's start-up, and only queries of the past need it
     from warehouse.publish.serving import ServedGenerations
 
     return ServedGenerations(data_dir)

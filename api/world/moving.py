@@ -1,4 +1,4 @@
-"""Serves the owner's graph as pages of a file, and takes a file of one in chunks that are applied as a whole."""
+"""Exports the owner's graph as pages of a file, and imports such a file in chunks that are applied as a whole."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ from warehouse.world.export import Position, export_page
 
 EXPORT = "/world-model/export"
 APPLIED_HERE_BYTES = 4_000
-"""Files up to this size are judged in this process, in some 40 ms of CPU at most."""
+"""Largest file that is judged in this process, in some 40 ms of CPU at most."""
 
 _CHUNK_TYPES = ("application/octet-stream", "application/x-ndjson")
 _ImportId = Annotated[str, Path(alias="importId", min_length=1, max_length=100)]
 _APPLIED: dict[int | str, dict[str, Any]] = {
-    200: {"model": ImportApplied, "description": "Applied before; or rejected by a stage, and nothing was written"},
+    200: {"model": ImportApplied, "description": "Applied before, or rejected by a stage without writing anything"},
     201: {"model": ImportApplied, "description": "Written as a whole"},
 }
 _decode = msgspec.json.Decoder(tuple[str, Position]).decode
@@ -74,7 +74,7 @@ def moving_router(stores: Stores) -> APIRouter:
         responses=problems(ParameterInvalid, CursorInvalid, StoreUnavailable)
         | {
             200: {
-                "description": "A page of the file; all pages one after the other are the file",
+                "description": "A page of the file; all pages concatenated are the file",
                 "content": {form.media_type: {"schema": {"type": "string"}} for form in FORMATS.values()},
                 "headers": header_refs("Content-Disposition")
                 | {
@@ -87,8 +87,8 @@ def moving_router(stores: Stores) -> APIRouter:
         },
         summary="Take your graph along",
         description="The nodes, edges and own words of the key's owner with all states, decisions, provenance and "
-        "disputes, as they are at the time of the first page. JSON Lines are canonical: after an import into an empty "
-        "owner they are the same bytes. Nothing public, nothing of others and nothing that was erased is in it.",
+        "disputes, as of the first page. JSON Lines are canonical: an owner without nodes who imports them exports the "
+        "same bytes again. The file contains nothing public, nothing of others and nothing that was erased.",
         operation_id="world_model_export",
     )
     def export(request: Request, parameters: Annotated[ExportParameters, Query()]) -> Response:
@@ -100,8 +100,8 @@ def moving_router(stores: Stores) -> APIRouter:
         status_code=201,
         responses=problems(ImportsExceeded, StoreUnavailable),
         summary="Begin an import",
-        description=f"An exported file is sent in chunks of at most 1 MiB, at most {MOST_CHUNKS} of them, and then "
-        f"applied as a whole. What is not applied within {HOURS_UNTIL_EXPIRY} hours is deleted.",
+        description=f"An exported file is sent in at most {MOST_CHUNKS} chunks of at most 1 MiB each, and then applied "
+        f"as a whole. An import that is not applied within {HOURS_UNTIL_EXPIRY} hours is deleted.",
         operation_id="world_model_import_begin",
     )
     def begin(request: Request) -> Response:
@@ -122,13 +122,13 @@ def moving_router(stores: Stores) -> APIRouter:
             StoreUnavailable,
         ),
         summary="Send a chunk of an import",
-        description="The bytes of the file from where the chunk before ended. A chunk that is sent again replaces the "
-        f"one of its number. Chunks may arrive in any order. The Content-Type is {' or '.join(_CHUNK_TYPES)}.",
+        description="The bytes of the file from the end of the previous chunk on. A chunk that is sent again replaces "
+        f"the one with its number. Chunks may arrive in any order. The Content-Type is {' or '.join(_CHUNK_TYPES)}.",
         operation_id="world_model_import_chunk",
         openapi_extra={
             "requestBody": {
                 "required": True,
-                # the other one is in words alone: programs that test by the description can't make its bodies
+                # the other type is only in the text: programs that test by the description can't generate its bodies
                 "content": {
                     _CHUNK_TYPES[0]: {"schema": {"type": "string", "format": "binary", "minLength": 1}},
                 },
@@ -167,10 +167,10 @@ def moving_router(stores: Stores) -> APIRouter:
         ),
         summary="Apply an import",
         description="Judges the whole file by the seven stages and writes all of it, private to the key's owner, or "
-        f"nothing. At most {LIMITS.nodes:,} nodes and {LIMITS.states:,} states of nodes and edges. Ids are kept; "
-        "the id of a public node is refused. An owner without own words takes over those of the file; "
-        "another one has to have them already. History keeps its times as `origin`. What the graph has already is not "
-        "written again, and facts of the file and of the graph are placed together by the rule of standing.",
+        f"nothing. At most {LIMITS.nodes:,} nodes and {LIMITS.states:,} states of nodes and edges. Ids stay as given; "
+        "the id of a public node is refused. An owner without words gets those of the file; an owner with words must "
+        "already have all of the file's. History keeps its times as `origin`. States that the graph already has are "
+        "not written again, and the rule of standing places facts of the file and of the graph together.",
         operation_id="world_model_import_apply",
     )
     async def apply(request: Request, import_id: _ImportId, body: ImportApplication) -> Response:
@@ -204,7 +204,7 @@ def moving_router(stores: Stores) -> APIRouter:
         response_class=Response,
         responses=problems(ParameterInvalid, ImportUnknown, StoreUnavailable),
         summary="Delete an import",
-        description="Its chunks are deleted. What an applied import wrote stays.",
+        description="Deletes the import with its chunks. Nodes and edges that an applied import wrote stay.",
         operation_id="world_model_import_delete",
     )
     def delete(request: Request, import_id: _ImportId) -> Response:

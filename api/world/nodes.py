@@ -1,4 +1,4 @@
-"""Shows a node's history as its reader may know it: fields of `NodeHistoryData`."""
+"""Builds the fields of `NodeHistoryData`: a node's history as its reader may see it."""
 
 from typing import Any
 

@@ -53,7 +53,7 @@ def ontology_router(stores: Stores) -> APIRouter:
             version = version_of(reader, owner, parameters.version)
             if version is None:
                 raise ParameterInvalid(
-                    "Your ontology has no such version.", errors=[("/query/version", "is no version of yours")]
+                    "Your ontology has no such version.", errors=[("/query/version", "is not a version of yours")]
                 )
             return _answer(reader, owner, version, [])
 
@@ -70,10 +70,10 @@ def ontology_router(stores: Stores) -> APIRouter:
             OntologyUnfit,
         ),
         summary="Set your own words",
-        description="Replaces the words of the key's owner, as a new version. They hold for private nodes and edges of "
-        "that owner and are seen by nobody else. Refused where a node or edge that is there would not fit; each is "
-        "named. Facts of a predicate that becomes single-valued are placed by the rule of standing, and stand as they "
-        "were stated once it is no longer. An `expectedVersion` that is still to come is refused with 400.",
+        description="Replaces the words of the key's owner, as a new version. They apply to private nodes and edges of "
+        "that owner, and nobody else sees them. Refused if an existing node or edge would not fit; each is named. The "
+        "rule of standing places the facts of a predicate that becomes single-valued; once it stops being so, they "
+        "hold as stated. A future `expectedVersion` is refused with 400.",
         operation_id="world_model_ontology_set",
     )
     def set_words(body: OntologyRequest, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Serves proposals that wait over HTTP: their owner reads them, and confirms or declines those that wait for him."""
+"""Serves waiting proposals over HTTP: owners read theirs, and confirm or decline those that need their agreement."""
 
 from typing import Annotated
 
@@ -53,7 +53,8 @@ def pending_router(stores: Stores) -> APIRouter:
         response_model=PendingWriteAnswer,
         responses=problems(ParameterInvalid, PendingUnknown),
         summary="A write that waits",
-        description="What would be written, and whose agreement it waits for. One of somebody else is unknown here.",
+        description="What would be written, and whose agreement it waits for. A write of somebody else counts as "
+        "unknown.",
         operation_id="world_model_pending",
     )
     def pending(decision: _Decision, request: Request) -> Response:
@@ -72,9 +73,9 @@ def pending_router(stores: Stores) -> APIRouter:
             PendingSettled,
         ),
         summary="Confirm or decline a write that waits",
-        description="For what a rule of the owner's own graph lets wait for him, such as records of a memory plan with "
-        "`confirmation`. What is public stays with the operator. The audit keeps that it was confirmed, and through "
-        "which client, as a claim.",
+        description="For writes that wait for the owner by a rule of the owner's graph, such as records of a memory "
+        "plan with `confirmation`. Public writes need the operator. The audit records as a claim that the owner "
+        "confirmed it, and through which client.",
         operation_id="world_model_pending_confirm",
     )
     async def answer(decision: _Decision, body: ConfirmRequest, request: Request) -> Response:

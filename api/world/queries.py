@@ -1,4 +1,4 @@
-"""Serves reads of the graph over HTTP: its live part, questions, and its health."""
+"""Serves reads of the graph over HTTP: its live part, queries, single nodes and its health."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -45,14 +45,15 @@ from warehouse.world.served import ServedGraph
 from warehouse.world.view import LedgerView
 
 STATES_ASKED_HERE = 2_000
-"""Revisions up to which questions about the past run in this process: some 40 ms of CPU. No graph has more states than
-revisions."""
+"""Highest revision at which queries of the past run in this process, in some 40 ms of CPU. A graph never has more
+states than revisions."""
 
 _UNAVAILABLE = (NotReady, StoreUnavailable, WorkersBusy)
 
 
 def world_queries_router(stores: Stores) -> APIRouter:
-    """Creates the routes: now is answered from memory, the past from the published generation."""
+    """Creates the routes. Queries of the present are answered from memory, those of the past from the published
+    generation."""
     router = authenticated_router("world model", AuthenticatedReadingRoute)
 
     @router.get(
@@ -60,7 +61,7 @@ def world_queries_router(stores: Stores) -> APIRouter:
         response_model=read_api.LiveGraphAnswer,
         responses=problems(ParameterInvalid, CursorInvalid, *_UNAVAILABLE),
         summary="The live graph",
-        description="What is public and what is the caller's own, by id, with the edges among the nodes of a page.",
+        description="Public nodes and the caller's own, by id, with the edges among the nodes of a page.",
         operation_id="world_model_live",
     )
     async def live(request: Request, parameters: Annotated[read_api.LiveParameters, Query()]) -> Response:
@@ -91,8 +92,8 @@ def world_queries_router(stores: Stores) -> APIRouter:
         response_model=read_api.GraphQueryAnswer,
         responses=problems(BodyInvalid, BodyTooLarge, CursorInvalid, MediaTypeUnsupported, *_UNAVAILABLE),
         summary="Ask the graph",
-        description="Search, fetch, filter and traverse what is public and what is the caller's own. A write that "
-        "returned is seen by the next query.",
+        description="Search, fetch, filter and traverse public nodes and the caller's own. A query sees every write "
+        "that has returned before it.",
         operation_id="world_model_query",
     )
     async def ask(body: read_api.GraphQueryRequest, request: Request) -> Response:
@@ -108,9 +109,9 @@ def world_queries_router(stores: Stores) -> APIRouter:
         response_model=read_api.NodeHistoryAnswer,
         responses=problems(ParameterInvalid, NodeUnknown, *_UNAVAILABLE),
         summary="One node with its history",
-        description="The node now or then, also if it ended, with its states, the decisions that wrote them, their "
-        "sources, and what corrected, retracted or confirmed it. A node of somebody else is answered as an unknown "
-        "one.",
+        description="The node now or at a past time, even if it has ended, with its states, the decisions that wrote "
+        "them, their sources, and its corrections, retractions and confirmations. A node of somebody else counts as "
+        "unknown.",
         operation_id="world_model_node",
     )
     def node(
@@ -136,7 +137,7 @@ def node_with_history(stores: Stores, node_id: str, owner: str, asked: read_api.
 
 
 async def answer_query(stores: Stores, request: read_api.GraphQueryRequest, owner: str) -> dict[str, Any]:
-    """Returns the fields of `GraphQueryResult` as `owner` sees the graph; nodes and edges are JSON already.
+    """Returns the fields of `GraphQueryResult` as `owner` sees the graph; nodes and edges are already JSON.
 
     Raises `BodyInvalid`, `CursorInvalid`, `NotReady`, `WorkersBusy`.
     """
@@ -176,7 +177,7 @@ def world_health_router(graph: Callable[[], ServedGraph]) -> APIRouter:
         response_model=read_api.GraphHealthAnswer,
         responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
         summary="Health of the graph",
-        description="Live public nodes by domain at a named revision, and how much is answered from memory.",
+        description="Live public nodes by domain at the named revision, and the number of events served from memory.",
         operation_id="world_model_health",
     )
     def health() -> Response:
@@ -230,8 +231,8 @@ async def _ask(
     include_ended: bool = False,
     counted: bool = False,
 ) -> ShownAnswer:
-    """Answers from the current graph, or from the past one if requested. The current graph's size is only counted if
-    `counted`."""
+    """Answers from the current graph, or from a past one if requested. Counts the size of the current graph only if
+    `counted` is True."""
     if asked.as_of is None and not asked.beliefs and not include_ended:
         return await run_in_threadpool(_answer_now, stores, wanted, owner, counted)
     newest, snapshot_revision = await run_in_threadpool(_revisions, stores)
@@ -255,7 +256,8 @@ async def _ask(
 
 
 def _is_now(stores: Stores, as_of: str, newest: int) -> bool:
-    """Decides whether what held at an instant holds now: it is over, and nothing was written or became due since."""
+    """Decides whether the graph at an instant is the present one: the instant is past, and nothing was written or
+    became due since."""
     if as_of > utc_text(stores.ledger.now()):
         return False
     with stores.ledger.read() as reader:
@@ -281,7 +283,7 @@ def _known_revision(
     newest: int,
     invalid: type[ParameterInvalid] | type[BodyInvalid],
 ) -> int:
-    """Returns the revision that a question is about. Raises `invalid` for one that is still to come."""
+    """Returns the revision of a query. Raises `invalid` for a future one."""
     for name, recorded in asked.beliefs.items():
         if isinstance(recorded, int) and recorded > newest:
             where = f"/{name}" if invalid is BodyInvalid else f"/query/{name}"
@@ -307,7 +309,7 @@ def _disputes_now(stores: Stores, answer: query.Answer, owner: str) -> list[Disp
 
 
 def _revisions(stores: Stores) -> tuple[int, int]:
-    """Returns the graph's newest revision and that of the snapshot, which every later generation contains."""
+    """Returns the newest revision of the graph and that of the snapshot, which every later generation contains."""
     with stores.graph.seen_by(None) as now:
         return now.view.revision, now.snapshot_revision
 

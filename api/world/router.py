@@ -1,4 +1,4 @@
-"""Combines the routes that write the graph, and its schema, over the shared stores."""
+"""Combines the routes that write the graph, and that of its schema, over the shared stores."""
 
 from fastapi import APIRouter
 
@@ -16,8 +16,8 @@ from contracts.world.alignment import alignment
 
 
 def world_writes_router(stores: Stores) -> APIRouter:
-    """Creates the routes of signals, capsules, built graphs, memory plans, the schema, owners' ontologies, exports,
-    imports, erasures and writes that wait."""
+    """Creates the routes for signals, capsules, built graphs, memory plans, the schema, owners' ontologies, exports,
+    imports, erasures and waiting writes."""
     base_url = stores.settings.public_base_url
     router = APIRouter()
     merge_routes(

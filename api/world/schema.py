@@ -1,4 +1,4 @@
-"""Serves the schema over HTTP: the types that the graph may contain, and the number of public nodes now."""
+"""Serves the schema over HTTP: the types that the graph may contain, and the present number of public nodes."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def schema_router(ledger: Callable[[], Ledger]) -> APIRouter:
         response_model=SchemaAnswer,
         responses=problems(MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable),
         summary="Domains, node types and relationship types",
-        description="Counts are of live public nodes at `revision`.",
+        description="The counts cover live public nodes at `revision`.",
         operation_id="schema",
     )
     def schema() -> Response:

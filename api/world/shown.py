@@ -1,4 +1,4 @@
-"""Decides what a reader learns about the authors of the graph, and by which ids he is shown his own nodes."""
+"""Hides the names of authors from a reader, and converts between the reader's ids of nodes and the stored ones."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -18,9 +18,9 @@ State = TypeVar("State", Node, Edge)
 
 
 def shown_state(state: State, owner: str) -> State:
-    """Returns a state that names its author only if that is a part of the service or `owner`: others are people.
+    """Returns a state that names its author only if that is `owner` or a part of the service, as others are people.
 
-    Nodes have the ids by which `owner` calls them.
+    Nodes have the ids that `owner` uses.
     """
     actor = state.actor
     if actor != owner and actor not in PARTS_OF_THE_SERVICE:
@@ -29,7 +29,7 @@ def shown_state(state: State, owner: str) -> State:
 
 
 def called_state(state: State, owner: str) -> State:
-    """Returns a state with the ids by which `owner` calls his nodes."""
+    """Returns a state with the ids that `owner` uses."""
     if isinstance(state, Node):
         ended_by = state.ended_by and given_id(owner, state.ended_by)
         return msgspec.structs.replace(state, id=given_id(owner, state.id), ended_by=ended_by)
@@ -37,24 +37,25 @@ def called_state(state: State, owner: str) -> State:
 
 
 def shown_dispute(dispute: Dispute, owner: str) -> Dispute:
-    """Returns a dispute with the ids by which `owner` calls his nodes."""
+    """Returns a dispute with the ids that `owner` uses."""
     claims = [msgspec.structs.replace(claim, id=given_id(owner, claim.id)) for claim in dispute.claims]
     return msgspec.structs.replace(dispute, claims=claims)
 
 
 def shown_stages(stages: Iterable[StageResult], owner: str) -> tuple[StageResult, ...]:
-    """Returns stages whose reasons name nodes as `owner` calls them."""
+    """Returns stages whose reasons contain the ids that `owner` uses."""
     return tuple(msgspec.structs.replace(stage, reason=given_id(owner, stage.reason)) for stage in stages)
 
 
 def stored_id(is_known: Callable[[str], bool], owner: str, called: str) -> str:
-    """Returns the graph's id of the node that `owner` calls `called`: one of his own ids, or else the graph's."""
+    """Returns the stored id of the node that `owner` calls `called`: with the owner's prefix if that is known,
+    otherwise `called` itself."""
     own = own_id(owner, called)
     return own if is_known(own) else called
 
 
 def stored_proposal(is_known: Callable[[str], bool], proposal: Proposal, owner: str) -> Proposal:
-    """Returns a proposal whose edges and acts name nodes by the graph's ids. It names them as `owner` calls them."""
+    """Replaces the ids that `owner` uses in the edges and acts of a proposal by stored ids."""
     return msgspec.structs.replace(
         proposal,
         edges=tuple(

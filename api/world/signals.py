@@ -1,4 +1,4 @@
-"""Serves signals over HTTP: an agent states something, the validator decides."""
+"""Serves signals over HTTP: an agent makes a statement, and the validator decides on it."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -52,7 +52,7 @@ SignalKey = Annotated[
         alias=IDEMPOTENCY_HEADER,
         min_length=1,
         max_length=LONGEST_SIGNAL_KEY,
-        description="The same as `idempotencyKey` of the body, which may not name another",
+        description="The same as `idempotencyKey` in the body, which must not differ",
     ),
 ]
 
@@ -79,7 +79,7 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
         | {200: {"model": SignalAnswer, "description": "Rejected by a stage: nothing was written"}},
         summary="State something about your world",
         description="One node with its edges, judged by the validator's seven stages. Private to the key's owner "
-        "unless `public` is asked for and an operator agrees.",
+        "unless it requests `public` and an operator agrees.",
         operation_id="world_model_signal",
     )
     async def signal(body: SignalRequest, request: Request, idempotency_key: SignalKey = None) -> Response:
@@ -103,8 +103,8 @@ def state_signal(
 ) -> SignalResult:
     """Writes a signal as `caller` and returns the decision as its owner sees it.
 
-    `sent` is the body as it was sent, which a signature of the caller's system covers. With a `confirmation` nothing
-    waits for the owner. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`.
+    `sent` is the body as sent, which a signature of the caller's system covers. With a `confirmation` the signal does
+    not wait for the owner. Raises `BodyInvalid`, `RevisionConflict`, `IdempotencyKeyReused`.
     """
     actor = actor_of(caller, signed=_is_signed(caller, signal, sent))
     proposal = _proposal(ledger(), signal, actor)
@@ -128,7 +128,7 @@ def signal_waits_for_owner(
 ) -> bool:
     """Decides whether a signal without a signature would wait for its owner only. Writes nothing.
 
-    Raises as `state_signal`.
+    Raises like `state_signal`.
     """
     proposal = _proposal(ledger(), signal, actor_of(caller))
     try:
@@ -138,7 +138,7 @@ def signal_waits_for_owner(
 
 
 def _named(signal: SignalRequest, idempotency_key: str | None) -> SignalRequest:
-    """Returns a signal with the name that its header gives. Raises `ParameterInvalid` if the body gives another."""
+    """Returns a signal with the header's idempotency key. Raises `ParameterInvalid` if the body has another one."""
     if idempotency_key is None or signal.idempotency_key == idempotency_key:
         return signal
     if signal.idempotency_key is not None:
@@ -164,7 +164,7 @@ def _proposal(ledger: Ledger, signal: SignalRequest, actor: Actor) -> Proposal:
 
 
 class _Statement:
-    """A signal over the graph that a reader sees."""
+    """Derives proposals of a signal from the graph that a reader sees."""
 
     def __init__(self, reader: Reader, signal: SignalRequest, actor: Actor) -> None:
         self.view = LedgerView(reader)
@@ -174,14 +174,15 @@ class _Statement:
         self._ontology = ontology_of(reader, actor.owner)
 
     def proposal(self, after: int = 0) -> Proposal:
-        """Returns the proposal of the signal: the one of before, if the key that sent it was another's then."""
+        """Returns the proposal of the signal. If it repeats one that the key sent for a former owner, returns that
+        proposal."""
         for name in former_names(self._reader, self._actor.name):
             formerly = self._by(name, name, after)
             if is_repeated(self._reader, formerly):
                 return formerly
         author = name = self._actor.name
         stated = self._by(author, name, after)
-        while self._is_of_others(stated.nodes[0].id):  # it was stated with a key that is another's by now
+        while self._is_of_others(stated.nodes[0].id):  # stated with a key that now belongs to another owner
             author = f"{author} again"
             stated = self._by(author, name, after)
         return stated

@@ -495,7 +495,7 @@ export interface components {
                 validFrom?: components["schemas"]["ValidFrom"];
                 validTo?: components["schemas"]["ValidTo"];
             }[];
-            /** @description Its name; a hash of the content where none is given */
+            /** @description Its name; default a hash of the content */
             graphId?: string | null;
             /**
              * @default preview
@@ -518,7 +518,7 @@ export interface components {
             /** @default [] */
             triples?: components["schemas"]["Triple"][];
             /**
-             * @description Of what `apply` writes; `public` waits for an operator
+             * @description Visibility of what `apply` writes; `public` waits for an operator
              * @default private
              * @enum {string}
              */
@@ -535,25 +535,25 @@ export interface components {
             contradictions: components["schemas"]["ContradictingEdge"][];
             duplicates: components["schemas"]["PossibleDuplicate"][];
             edges: components["schemas"]["BuiltEdge"][];
-            /** @description The forms that are understood, in a preview */
+            /** @description The forms that are understood; empty unless it is a preview */
             forms: components["schemas"]["Form"][];
             graphId: string;
             /** @enum {string} */
             mode: "preview" | "apply";
             nodes: components["schemas"]["BuiltNode"][];
             notUnderstood: components["schemas"]["NotUnderstood"];
-            /** @description Triples, nodes and edges that were not taken; all others were */
+            /** @description Triples, nodes and edges that were refused, but no others */
             refused: components["schemas"]["StatementRefusal"][];
-            /** @description Nodes that these documents said in an earlier build of this graph, and no longer say: ended */
+            /** @description Nodes that these documents stated in an earlier build of this graph and no longer state: ended */
             replaced: string[];
-            /** @description The graph's revision, after the writing where something was written */
+            /** @description The graph's revision, after the write if there was one */
             revision: number;
             stages: components["schemas"]["Stages"];
             verdict: components["schemas"]["Verdict_2"];
-            /** @description Nodes that are left as they are, with the edges they would have; those of a corrected one are written as edges of what stands in its place */
+            /** @description Nodes that are not written, nor are their edges; those of a corrected node are written as edges of its replacement */
             withheld: components["schemas"]["Withheld"][];
         };
-        /** @description An edge with its span; without a span if it comes from a statement. */
+        /** @description An edge with its span. An edge from a statement has none. */
         BuiltEdge: {
             properties: {
                 [key: string]: unknown;
@@ -578,9 +578,9 @@ export interface components {
             spans: components["schemas"]["TextSpan"][];
             title: string;
             type: string;
-            /** @description As stated; null where nothing was */
+            /** @description As stated; null if nothing was */
             validFrom: string | null;
-            /** @description As stated; null where nothing was */
+            /** @description As stated; null if nothing was */
             validTo: string | null;
         };
         /** @description The time for which a client may reuse the document. */
@@ -656,10 +656,10 @@ export interface components {
         };
         /** @description A new capsule. */
         CapsuleAnswer: {
-            /** @description Attaches the capsule to a key, once. In the first answer and its replays of the next ten minutes only; null in later ones, and when it was used */
+            /** @description Attaches the capsule to a key, once. Only in the first answer and its replays within ten minutes; null in later replays, and once it was used */
             claimToken: string | null;
             /**
-             * @description `no_longer_shown`: the replay came too late to repeat the token, which is good all the same
+             * @description `no_longer_shown`: the replay came too late to repeat the token, which is still valid
              * @enum {string}
              */
             claimTokenState: "shown" | "no_longer_shown" | "used";
@@ -678,7 +678,7 @@ export interface components {
             values: components["schemas"]["CapsuleValue"][];
             verdict: components["schemas"]["Verdict_3"];
             /**
-             * @description `private` until an operator approves what asks to be public
+             * @description `private` until an operator approves a request to be public
              * @enum {string}
              */
             visibility: "public" | "private";
@@ -692,7 +692,7 @@ export interface components {
         CapsuleClaimRequest: {
             claimToken: string;
         };
-        /** @description The capsule after it became the caller's. */
+        /** @description The capsule after the caller claimed it. */
         CapsuleClaimResult: {
             /** @description Number of the audit's entry */
             decision: number;
@@ -715,7 +715,7 @@ export interface components {
         };
         /** @description Links for the next steps. */
         CapsuleLinks: {
-            /** @description POST the claim token here with a key, and the capsule is that key's */
+            /** @description POST the claim token here with a key to attach the capsule to that key */
             claim: string;
             plans: string;
             query: string;
@@ -1029,7 +1029,7 @@ export interface components {
             /** @description The node that states it */
             id: string;
             source: string;
-            /** @description Its class, or that of its confirmation if it is higher */
+            /** @description Its class, or the class of its confirmation if that is higher */
             sourceClass: components["schemas"]["SourceClass"];
             title: string;
             validFrom: string;
@@ -1159,7 +1159,7 @@ export interface components {
         /** @description The owner's answer to a proposal that waits. */
         ConfirmRequest: {
             /**
-             * @description The program through which the owner answers. The audit keeps it as a claim
+             * @description The program through which the owner answers. The audit records it as a claim
              * @default
              */
             client?: string;
@@ -1173,7 +1173,7 @@ export interface components {
             revision: components["schemas"]["Revision"];
             stages: components["schemas"]["StageDocument"][];
             /**
-             * @description approved: written; rejected: declined, or a stage refuses it now and it keeps waiting; escalated: it keeps waiting, because an operator has to agree
+             * @description approved: written; rejected: declined, or a stage now refuses it and it keeps waiting; escalated: it keeps waiting, because an operator must agree
              * @enum {string}
              */
             verdict: "approved" | "rejected" | "escalated";
@@ -1430,7 +1430,7 @@ export interface components {
             /** @description In the smallest unit of the token */
             valueRaw: string;
         };
-        /** @description Two targets of a node by an edge that leads to one at a time. Which of them holds, the texts don't say. */
+        /** @description Two targets of a node by an edge type that allows one at a time. The texts don't say which of them holds. */
         ContradictingEdge: {
             /** @description The target that was stated later: its edge is RELATED_TO */
             notTaken: string;
@@ -1501,11 +1501,11 @@ export interface components {
             privacy?: "public" | "internal" | "private" | "regulated";
             /**
              * Format: duration
-             * @description ISO 8601 duration of at least an hour for which memory is kept, in every store that outlives the session. Null: each store is kept for as long as it is useful and privacy allows
+             * @description ISO 8601 duration of at least an hour for which memory is kept, in every store that outlives the session. Null: each store is kept as long as it is useful and privacy allows
              */
             retention?: string | null;
         };
-        /** @description A purpose of the agent, and the kinds of data that it has to recall for it. */
+        /** @description A purpose of the agent, and the kinds of data that it must recall for it. */
         DesignGoal: {
             kinds?: components["schemas"]["Kinds"];
             /**
@@ -1539,18 +1539,18 @@ export interface components {
             agent: components["schemas"]["DesignAgent-Output"];
             budget: components["schemas"]["BudgetShare"][];
             domains: string[];
-            /** @description The longest that anything is kept, as an ISO 8601 duration */
+            /** @description The longest retention of any store, as an ISO 8601 duration */
             keepFor: string;
-            /** @description Stores that were asked for, and for which the budget is too small */
+            /** @description Stores that were called for but did not fit the budget */
             leftOut: string[];
             /** @enum {string} */
             mode: "preview" | "apply";
-            /** @description Nodes of the applied plan; empty where nothing was written */
+            /** @description Nodes of the applied plan; empty if nothing was written */
             nodeIds: string[];
             planId: string;
             /** @enum {string} */
             privacy: "public" | "internal" | "private" | "regulated";
-            /** @description Kept for the request itself */
+            /** @description Reserved for the request itself */
             reserveTokens: number;
             retrieval: components["schemas"]["RetrievalRoute"][];
             revision: number;
@@ -1562,10 +1562,10 @@ export interface components {
             verdict: components["schemas"]["Verdict_2"];
             writeRules: components["schemas"]["WriteRule"][];
         };
-        /** @description A source from which the agent learns. What is not declared is not guessed from the title. */
+        /** @description A source from which the agent learns. Undeclared properties are not guessed from the title. */
         DesignSource: {
             kinds?: components["schemas"]["Kinds"];
-            /** @description Whether it is about people; null = not declared, and treated as if */
+            /** @description Whether it is about people; null = not declared, treated as if it were */
             personal?: boolean | null;
             /** @description Special categories of personal data in it; null = not declared */
             specialCategories?: ("racial_or_ethnic_origin" | "political_opinions" | "religious_or_philosophical_beliefs" | "trade_union_membership" | "genetic_data" | "biometric_data" | "health" | "sex_life_or_sexual_orientation" | "criminal_convictions")[] | null;
@@ -1614,7 +1614,7 @@ export interface components {
             /** @description The address of a balance, or the first and last block of transfers; null for the other facts */
             subject: string | null;
         };
-        /** @description The values of a disputed subject and predicate, highest standing first, of equal ones the newest. */
+        /** @description The values of a disputed subject and predicate, highest standing first, then newest first. */
         DisputeDocument: {
             /** @description The first 100 of them */
             claims: components["schemas"]["ClaimDocument"][];
@@ -1628,7 +1628,7 @@ export interface components {
          * @enum {string}
          */
         DisputedFact: "block_hash" | "total_supply" | "balance" | "transfers";
-        /** @description All values of what is disputed among these nodes */
+        /** @description All values of each fact among these nodes that is disputed */
         Disputes: components["schemas"]["DisputeDocument"][];
         /** @description Path of the document that has more */
         Document: string | null;
@@ -1654,7 +1654,7 @@ export interface components {
             title: string | null;
             /** @description Null in compact mode */
             type: string | null;
-            /** @description Its public edges */
+            /** @description The number of its public edges */
             weight: number;
             x: number;
             y: number;
@@ -1677,23 +1677,23 @@ export interface components {
         /** @description One state of an edge. */
         EdgeDocument: {
             actor: string;
-            /** @description Whether another edge of its single-valued type holds beside it */
+            /** @description Whether another edge of its single-valued type holds at the same time */
             disputed: boolean;
             id: string;
             origin: components["schemas"]["Origin_2"];
-            /** @description Whose private edge it is; null for public ones */
+            /** @description Owner of a private edge; null for public ones */
             owner: string | null;
             properties: {
                 [key: string]: unknown;
             };
             recordedAt: string;
             revision: number;
-            /** @description Id of the node that the edge goes out from */
+            /** @description Id of the node where the edge begins */
             source: string;
             sourceClass: components["schemas"]["SourceClass"];
             /** @description Where the statement comes from */
             statedIn: string;
-            /** @description Id of the node that it goes to */
+            /** @description Id of the node where it ends */
             target: string;
             type: string;
             validFrom: string;
@@ -1753,7 +1753,7 @@ export interface components {
             tiers: components["schemas"]["TierEntitlements"][];
             title: components["schemas"]["Title"];
         };
-        /** @description The target of an erasure: all that one source stated, or everything of the key's owner. */
+        /** @description The target of an erasure: everything that one source stated, or everything of the key's owner. */
         EraseRequest: {
             /** @description For everything: `erase everything of ` and your owner's name */
             confirm?: string | null;
@@ -1762,7 +1762,7 @@ export interface components {
              * @enum {boolean|null}
              */
             everything?: true | null;
-            /** @description A `source` of your nodes and edges, compared without case; a build's is `knowledge-graph/build:` and its graphId */
+            /** @description A `source` of your nodes and edges, compared case-insensitively; a build's is `knowledge-graph/build:` followed by its graphId */
             source?: string | null;
         } & ({
             source: string;
@@ -1775,14 +1775,14 @@ export interface components {
             data: components["schemas"]["ErasureData"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description An erasure: what was erased, and from where it is gone when. */
+        /** @description An erasure: what was erased, and when it is gone from each place. */
         ErasureData: {
             /** @description Edges, also those of others' statements at these nodes */
             edges: number;
             erasedAtOnce: string[];
             /** @description Empty once it is finished */
             erasedLater: components["schemas"]["LaterErasure"][];
-            /** @description Its number in the audit; null where there was nothing to erase */
+            /** @description Its number in the audit; null if there was nothing to erase */
             erasureId: string | null;
             /** @description When the last file was rewritten (UTC); null while some wait */
             finishedAt: string | null;
@@ -1794,7 +1794,7 @@ export interface components {
             requestedAt: string;
             /** @description The graph's revision, after the erasure */
             revision: number;
-            /** @description Of a node that a build read from a document: other nodes of yours that say what stood there, such as a decision, or the document with a property; they stay until you erase them too. Empty when it is repeated */
+            /** @description For a node that a build read from a document: your other nodes that were read from the same place, such as a decision, or the document with a property. They stay until you erase them too. Empty in a repetition */
             saidToo: components["schemas"]["SaidToo"][];
             /** @enum {string} */
             scope: "node" | "source" | "everything";
@@ -1943,7 +1943,7 @@ export interface components {
         Form: {
             example: string;
             gives: string;
-            /** @description Its name, as nodes and edges carry it */
+            /** @description Its name, as in the `rule` of nodes and edges */
             rule: string;
         };
         /**
@@ -1963,7 +1963,7 @@ export interface components {
             /** @description The graph's revision that was counted */
             revision: number;
         };
-        /** @description `degraded` while a new snapshot is due: answers are correct, and slower. */
+        /** @description `degraded` while a new snapshot is due: answers are correct but slower. */
         GraphHealth: {
             graph: components["schemas"]["GraphCounts"];
             overlay: components["schemas"]["GraphOverlay"];
@@ -1974,35 +1974,35 @@ export interface components {
             data: components["schemas"]["GraphHealth"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description Changes since the snapshot, which are answered from memory. */
+        /** @description Changes since the snapshot, which are served from memory. */
         GraphOverlay: {
             events: number;
             /** @description Whether a new snapshot is due */
             publishRequested: boolean;
-            /** @description The revision that the snapshot holds; 0 before the first */
+            /** @description Revision of the snapshot; 0 before the first */
             snapshotRevision: number;
         };
         GraphQueryAnswer: {
             data: components["schemas"]["GraphQueryResult"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description Conditions that a node has to fulfil together. Without any: all nodes, by id. */
+        /** @description Conditions that a node must all fulfil. Without any: all nodes, by id. */
         GraphQueryRequest: {
             /**
              * Format: date-time
-             * @description What held in the world at this instant, by what is known now or was `recordedAsOf`
+             * @description Returns what held in the world at this instant, as known now or at `recordedAsOf`
              */
             asOf?: string | null;
-            /** @description The older name of a revision as `recordedAsOf`. Of two beliefs the earlier counts */
+            /** @description Older name for a revision in `recordedAsOf`. If both are sent, the earlier one counts */
             atRevision?: number | null;
-            /** @description Of the page before; only `limit` may differ from it. Pages by rank, distance or `recent` go on behind as many nodes of the graph as it is by then: what is written or erased between two pages moves the others. Ask all pages with the same `recordedAsOf`, such as the `revision` of an answer, to hold the graph still; pages in the order of ids need no such thing */
+            /** @description From the previous page; only `limit` may differ between pages. Pages by rank, distance or `recent` skip a number of nodes in the graph as it is at that time, so nodes written or erased between two pages shift the rest. To avoid this, request all pages with the same `recordedAsOf`, such as the `revision` of an answer. Pages by id are not affected */
             cursor?: string | null;
             /** @enum {string|null} */
             domain?: "FOUNDATION" | "VISION" | "STRATEGY" | "TACTICS" | "EXECUTION" | "TRACK" | "SYMBIOSIS" | null;
             /** @default false */
             include_edges?: boolean;
             /**
-             * @description Whether nodes that were superseded, corrected, retracted or over by then are answered too
+             * @description Whether to return nodes that were superseded, corrected, retracted or had ended by then too
              * @default false
              */
             include_ended?: boolean;
@@ -2011,40 +2011,40 @@ export interface components {
             node_id?: string | null;
             node_types?: components["schemas"]["Node_types"][] | null;
             /**
-             * @description Of nodes that are neither searched nor reached: by id, or the newest first
+             * @description Order without `search` and `traverse`: by id, or newest first
              * @default id
              * @enum {string}
              */
             order?: "id" | "recent";
-            /** @description What was believed at this instant (RFC 3339) or revision (an integer). All changes of one decision count together */
+            /** @description Returns what was known at this instant (RFC 3339) or revision (an integer). A decision's changes count together */
             recordedAsOf?: number | string | components["schemas"]["Links_2"];
             /**
-             * @description Your private nodes, public nodes, or both; of equal ones yours stand first
+             * @description Your private nodes, public nodes, or both; among equals yours come first
              * @default both
              * @enum {string}
              */
             scope?: "own" | "public" | "both";
-            /** @description Words in titles and properties, any of them, in any grammatical form; the rarest count most, and more in a title. From three characters on the last one, and any followed by `*`, also finds the words that begin with it. A word of five letters that no node has also finds those that differ by one letter */
+            /** @description Words in titles and properties, any of them, in any grammatical form. Rare words count most, and more in a title. The last word, from three characters on, and any word followed by `*` also find words that begin with them. A word of at least five letters that no node has also finds words that differ in one letter */
             search?: string | null;
             traverse?: components["schemas"]["Traverse"] | components["schemas"]["Links_2"];
         };
-        /** @description The nodes of one page. Search results are ranked, traversed nodes come by distance, others in their order. */
+        /** @description The nodes of one page: search results by rank, traversed nodes by distance, others in the requested order. */
         GraphQueryResult: {
-            /** @description Asks for the next page; null on the last */
+            /** @description Requests the next page; null on the last */
             cursor: string | null;
             disputes: components["schemas"]["Disputes"];
-            /** @description Between these nodes; null unless asked for */
+            /** @description Between these nodes; null unless requested */
             edges: components["schemas"]["EdgeDocument"][] | null;
-            /** @description Where a search found nothing: what may help; else null */
+            /** @description What may help where a search found nothing; otherwise null */
             hints: components["schemas"]["SearchHints"] | components["schemas"]["Links_2"];
             /** @description On all pages together */
             matched_nodes: number;
             nodes: components["schemas"]["Nodes"];
-            /** @description The same for the same question to the same revision */
+            /** @description The same for the same query of the same revision */
             query_id: string;
-            /** @description The graph's revision that was asked */
+            /** @description Revision of the graph that was queried */
             revision: number;
-            /** @description Whether there is more than this page holds */
+            /** @description Whether there is more than this page contains */
             truncated: boolean;
         };
         /** @description The envelope of API v2. */
@@ -2425,7 +2425,7 @@ export interface components {
             data: components["schemas"]["ImportState"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description Says that all chunks were sent, and what they are together. */
+        /** @description Declares that all chunks were sent, with their joint digest. */
         ImportApplication: {
             /** @description SHA-256 of all chunks in their order, as hex digits */
             sha256: string;
@@ -2434,13 +2434,13 @@ export interface components {
             data: components["schemas"]["ImportResult"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description The judgement of a whole file, and what was written of it: all, or nothing. */
+        /** @description The judgement of a whole file. Either all of it is written or nothing. */
         ImportResult: {
             /** @description Decisions that wrote them */
             decisions: number;
             /** @description Edges of the file */
             edges: number;
-            /** @description The ids of the first 1,000 nodes; they are kept as given */
+            /** @description The ids of the first 1,000 nodes, as given in the file */
             nodeIds: string[];
             /** @description Nodes of the file */
             nodes: number;
@@ -2449,24 +2449,24 @@ export interface components {
             stages: components["schemas"]["StageDocument"][];
             /** @enum {string} */
             verdict: "approved" | "rejected" | "escalated";
-            /** @description States that were written; what the graph had already is not written again */
+            /** @description States that were written; what the graph already had is not written again */
             written: number;
         };
         /** @description An import: the chunks that arrived, or its result. */
         ImportState: {
             /**
-             * @description The most bytes of a chunk
+             * @description Maximum bytes per chunk
              * @default 1048576
              */
             chunkBytes: number;
-            /** @description The chunks that arrived, by number; none once it is applied */
+            /** @description The chunks that arrived, by number; empty once it is applied */
             chunks: components["schemas"]["ChunkDocument"][];
             createdAt: string;
             /** @description When it is deleted, applied or not */
             expiresAt: string;
             importId: string;
             /**
-             * @description The most chunks; they are numbered from 1
+             * @description Maximum number of chunks; they are numbered from 1
              * @default 128
              */
             mostChunks: number;
@@ -2796,9 +2796,9 @@ export interface components {
             optional: string[];
             required: string[];
         };
-        /** @description A place that still holds the texts, and the time by which it does not. */
+        /** @description A place that still contains the texts, and the time by which they are gone from it. */
         LaterErasure: {
-            /** @description UTC, where the service and its pipeline run */
+            /** @description UTC; holds if the service and its pipeline are running */
             by: string;
             place: string;
         };
@@ -2877,16 +2877,16 @@ export interface components {
         };
         /** @description Nodes by id, and the edges between the nodes of this page. The counts cover everything that the caller sees. */
         LiveGraph: {
-            /** @description Asks for the next page; null on the last */
+            /** @description Requests the next page; null on the last */
             cursor: string | null;
             disputes: components["schemas"]["Disputes"];
             edgeCount: number;
             edges: components["schemas"]["Edges"];
             nodeCount: number;
             nodes: components["schemas"]["Nodes"];
-            /** @description The graph's revision that was asked */
+            /** @description Revision of the graph that was queried */
             revision: number;
-            /** @description Whether there is more than this page holds */
+            /** @description Whether there is more than this page contains */
             truncated: boolean;
         };
         LiveGraphAnswer: {
@@ -2957,16 +2957,16 @@ export interface components {
         };
         /** @description One kind of memory. */
         MemoryStore: {
-            /** @description Goals and sources that asked for it; empty: every plan has it */
+            /** @description Goals and sources that call for it; empty: every plan has it */
             calledForBy: string[];
-            /** @description Graph domains that its nodes are of */
+            /** @description Graph domains of its nodes */
             domains: string[];
             holdsPersonalData: boolean;
             id: string;
             /** @description ISO 8601 duration, after which a record ends */
             keepFor: string;
             /**
-             * @description `requested`: your retention; `session`: it ends with the session; `privacy`: as long as this level keeps memory about people where you name no retention; `usefulness`: this store's own time
+             * @description `requested`: your retention; `session`: it ends with the session; `privacy`: this level's limit for memory about people, used if you name no retention; `usefulness`: this store's default
              * @enum {string}
              */
             keepForReason: "requested" | "session" | "privacy" | "usefulness";
@@ -3084,7 +3084,7 @@ export interface components {
         NodeDecisionDocument: {
             decidedAt: string;
             decision: number;
-            /** @description Null where it is of somebody else, forgotten, or very large */
+            /** @description Null if the decision is somebody else's, forgotten, or very large */
             stages: components["schemas"]["StageDocument"][] | null;
             verdict: string;
         };
@@ -3095,7 +3095,7 @@ export interface components {
             /** @description The class of its highest confirmation */
             confirmedAs: components["schemas"]["SourceClass"] | components["schemas"]["Links_2"];
             confirmedAt: string | null;
-            /** @description Whether another value holds for its subject and predicate beside it */
+            /** @description Whether another value for its subject and predicate holds at the same time */
             disputed: boolean;
             domain: string;
             /** @description The node that superseded, overruled, corrected or retracted it */
@@ -3105,22 +3105,22 @@ export interface components {
             id: string;
             immutable: boolean;
             origin: components["schemas"]["Origin_2"];
-            /** @description Whose private node it is; null for public ones */
+            /** @description Owner of a private node; null for public ones */
             owner: string | null;
             properties: {
                 [key: string]: unknown;
             };
-            /** @description When it was taken in (UTC) */
+            /** @description When it was recorded (UTC) */
             recordedAt: string;
-            /** @description Whether it was corrected or retracted: as is known now, it never held */
+            /** @description Whether it was corrected or retracted: as far as is known now, it never held */
             retracted: boolean;
             /** @description The graph's revision that wrote this state */
             revision: number;
             /** @description Where the statement comes from */
             source: string;
-            /** @description How strongly it stands, as far as its writer may claim that */
+            /** @description Class of its source, at most the one that its writer may claim */
             sourceClass: components["schemas"]["SourceClass"];
-            /** @description When its statement was taken in (UTC); null in what is older than this */
+            /** @description When its statement was recorded (UTC); null in states from before this */
             statedAt: string | null;
             /** @description The end that its writer stated, if another statement ended it */
             statedTo: string | null;
@@ -3137,18 +3137,18 @@ export interface components {
             data: components["schemas"]["NodeHistoryData"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description A node at a time, and how it came to that. */
+        /** @description A node at a time, and its history up to then. */
         NodeHistoryData: {
             acts: components["schemas"]["NodeActDocument"][];
             /** @description The decisions on these states, newest first */
             decisions: components["schemas"]["NodeDecisionDocument"][];
-            /** @description All values that held beside it then, if they differ */
+            /** @description All values that held along with it then, if they differ */
             disputes: components["schemas"]["DisputeDocument"][];
             /** @description Its states known then, newest first */
             history: components["schemas"]["NodeStateDocument"][];
             /** @description Its state then; null if it did not hold `asOf`, or was not known */
             node: components["schemas"]["NodeDocument"] | components["schemas"]["Links_2"];
-            /** @description The graph's revision that was asked */
+            /** @description Revision of the graph that was queried */
             revision: number;
             /** @description The sources of these states, newest first */
             sources: components["schemas"]["NodeSourceDocument"][];
@@ -3160,7 +3160,7 @@ export interface components {
             actor: string;
             source: string;
             sourceClass: components["schemas"]["SourceClass"];
-            /** @description When it first did */
+            /** @description When it first stated the node */
             statedAt: string;
         };
         /** @description One node's part in a proof. */
@@ -3176,7 +3176,7 @@ export interface components {
         };
         /** @description One state of the node. */
         NodeStateDocument: {
-            /** @description Number of the decision that let it in */
+            /** @description Number of the decision that accepted it */
             decision: number;
             node: components["schemas"]["NodeDocument"];
             /** @description When the next state was recorded; null for the newest */
@@ -3192,15 +3192,15 @@ export interface components {
         Normalized: {
             [key: string]: unknown;
         };
-        /** @description The parts of the texts in which the rules found nothing. Passages are searchable all the same. */
+        /** @description The parts of the texts in which the rules found nothing. Passages are searchable nevertheless. */
         NotUnderstood: {
             /** @description How many parts are in no node and no property */
             leftOut: number;
             leftOutCharacters: number;
-            /** @description The first 50 of both, in the order of the text */
+            /** @description The first 50 parts of both kinds, in text order */
             parts: components["schemas"]["UnreadPart"][];
             passageCharacters: number;
-            /** @description How many passages state nothing by any form */
+            /** @description How many passages state nothing in any form */
             passages: number;
         };
         /**
@@ -3225,7 +3225,7 @@ export interface components {
         };
         /** @description Your words, their version and the earlier ones. */
         OntologyData: {
-            /** @description Nodes that hold otherwise since this request, because a predicate became single-valued, or is no longer */
+            /** @description Nodes whose validity this request changed, because a predicate became single-valued or stopped being so */
             changedFacts: string[];
             /**
              * @description By name: a capital, then up to 63 letters and digits
@@ -3234,7 +3234,7 @@ export interface components {
             node_types: {
                 [key: string]: components["schemas"]["OwnNodeType-Output"];
             };
-            /** @description From when they hold (UTC); null before the first */
+            /** @description Since when they apply (UTC); null before the first version */
             recordedAt: string | null;
             /**
              * @description By name: a capital, then up to 63 capitals, digits and `_`
@@ -3249,9 +3249,9 @@ export interface components {
             /** @description The newest 100 versions, newest first */
             versions: components["schemas"]["OntologyVersionDocument"][];
         };
-        /** @description All words that shall hold from now on. What is left out goes. */
+        /** @description All words that apply from now on. Omitted words are removed. */
         OntologyRequest: {
-            /** @description The version that you have read: 409 where there is a newer one. 0 is before the first */
+            /** @description The version that you have read; 409 if there is a newer one. 0 if you have read none */
             expectedVersion?: number | null;
             /**
              * @description By name: a capital, then up to 63 letters and digits
@@ -3271,7 +3271,7 @@ export interface components {
         };
         /** @description One version of your ontology. */
         OntologyVersionDocument: {
-            /** @description From when it holds (UTC) */
+            /** @description Since when it applies (UTC) */
             recordedAt: string;
             version: number;
         };
@@ -3365,7 +3365,7 @@ export interface components {
             author: "owner" | "pipeline" | "intake" | "constitution" | "operator" | "other";
             /** @description Id of the decision that wrote it there, as exports name it */
             decision: string | null;
-            /** @description When it was taken in there (UTC); `recordedAt` is the time of the import */
+            /** @description When it was recorded there (UTC); `recordedAt` is the time of the import */
             recordedAt: string;
         };
         /** @description Where it was imported from; null for what was stated here */
@@ -3380,12 +3380,12 @@ export interface components {
          * @enum {string}
          */
         OverviewMode: "live" | "fallback";
-        /** @description Between which nodes a relationship may go: node types, domains, or ANY. */
+        /** @description The nodes that a relationship may connect: node types, domains, or ANY. */
         "OwnEnds-Input": {
             sources?: components["schemas"]["Sources_2"];
             targets?: components["schemas"]["Sources_2"];
         };
-        /** @description Between which nodes a relationship may go: node types, domains, or ANY. */
+        /** @description The nodes that a relationship may connect: node types, domains, or ANY. */
         "OwnEnds-Output": {
             sources: components["schemas"]["Sources_2"];
             targets: components["schemas"]["Sources_2"];
@@ -3523,7 +3523,7 @@ export interface components {
         };
         /** @description A correction, retraction or confirmation that would be written. */
         PendingAct: {
-            /** @description The node that it is about */
+            /** @description The node to which it applies */
             id: string;
             /** @enum {string} */
             kind: "corrects" | "retracts" | "confirms";
@@ -3544,11 +3544,11 @@ export interface components {
             /** @description Estimate of the time until then; null while the payment is in no block, or nobody can tell */
             secondsLeft: number | null;
         };
-        /** @description A proposal that waits, or what became of it. */
+        /** @description A proposal that waits, or its outcome. */
         PendingState: {
             acts: components["schemas"]["PendingAct"][];
             /**
-             * @description Whose agreement it waits for, as the graph is now: the owner's, or the operator's for what is public and for what a stage would refuse now; null once it is settled
+             * @description Whose agreement it waits for in the graph's present state: the owner's, or the operator's for public content and for anything that a stage would now refuse; null once it is settled
              * @enum {string|null}
              */
             by: "owner" | "operator" | null;
@@ -3730,7 +3730,7 @@ export interface components {
         PolicyVersion: string | null;
         /** @description Two nodes that may be the same. Nothing is merged. */
         PossibleDuplicate: {
-            /** @description Node ids; the second may be of the live graph */
+            /** @description Node ids; the second may be in the live graph */
             nodes: string[];
             /** @enum {string} */
             reason: "same_title" | "same_words" | "handle_of_name" | "in_live_graph";
@@ -3895,16 +3895,16 @@ export interface components {
             /** Format: date-time */
             recordedAt: string;
             revision: components["schemas"]["Revision"];
-            /** @description Where the statements come from; null where others made them */
+            /** @description Where the statements come from; null unless this service made them */
             source: string | null;
-            /** @description Of these nodes, the first three by id */
+            /** @description Titles of the first three of these nodes, by id */
             titles: string[];
         };
         /** @description A public edge between public nodes. */
         ProjectedEdge: {
-            /** @description Id of the node it leads from */
+            /** @description Id of the node where it begins */
             source: string;
-            /** @description Id of the node it leads to */
+            /** @description Id of the node where it ends */
             target: string;
             type: string;
         };
@@ -3916,10 +3916,10 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was taken in
+             * @description When it was recorded
              */
             recordedAt: string;
-            /** @description Where the statement comes from; null where others than this service made it */
+            /** @description Where the statement comes from; null unless this service made it */
             source: string | null;
             title: string;
             type: string;
@@ -3968,7 +3968,7 @@ export interface components {
             type: "eip712";
         };
         /**
-         * @description The kinds of the properties that are to be checked
+         * @description The kinds of the properties to check
          * @default {}
          */
         Properties: {
@@ -4415,7 +4415,7 @@ export interface components {
             title: string;
         };
         /**
-         * @description The part of the graph that a picture shows: the nodes with the most edges.
+         * @description The part of the graph that a picture shows, beginning with the nodes with the most edges.
          * @enum {string}
          */
         RenderView: "app-hero" | "hero" | "shell" | "full";
@@ -4428,12 +4428,12 @@ export interface components {
         };
         /** @description API v2 requests a UTC day; null: unlimited */
         RequestsPerDay: number | null;
-        /** @description The query of a store before the agent acts. */
+        /** @description The query that recalls a store before the agent acts. */
         RetrievalRoute: {
             budgetTokens: number;
             /** @enum {string} */
             method: "recent" | "full_text" | "traverse";
-            /** @description The body of `POST /api/v2/world-model/query` that asks it, as it stands */
+            /** @description Body of `POST /api/v2/world-model/query` that recalls it, ready to send */
             query: {
                 [key: string]: unknown;
             };
@@ -4492,7 +4492,7 @@ export interface components {
             /** @description Absolute; parts in braces are parameters */
             url: string;
         };
-        /** @description A node that says what an erased one said. */
+        /** @description A node that repeats a statement of an erased one. */
         SaidToo: {
             id: string;
             title: string;
@@ -4522,7 +4522,7 @@ export interface components {
             node_types: string[];
             ontology: components["schemas"]["SchemaOntology"];
             relationship_types: string[];
-            /** @description The graph's revision that the counts are of */
+            /** @description Revision of the graph that was counted */
             revision: number;
         };
         /** @description The envelope of the schema. */
@@ -4549,12 +4549,12 @@ export interface components {
             /** @description Live public nodes at `revision` */
             node_count: number;
         };
-        /** @description Node types between which a relationship may go. */
+        /** @description Node types that a relationship may connect. */
         SchemaEnds: {
             sources: string[];
             targets: string[];
         };
-        /** @description The domain of a node type, and the kinds of its named properties. A node may have others. */
+        /** @description The domain of a node type, and the kinds of its named properties. Nodes may have other properties. */
         SchemaNodeType: {
             domain: string;
             properties: {
@@ -4573,7 +4573,7 @@ export interface components {
             single_valued_predicates: string[];
             version: string;
         };
-        /** @description The meaning of a relationship, and the node types between which it may go. */
+        /** @description The meaning of a relationship, and the node types that it may connect. */
         SchemaRelationshipType: {
             description: string;
             ends: components["schemas"]["SchemaEnds"][];
@@ -4599,7 +4599,7 @@ export interface components {
             /** @description The token that is filtered by; null for all */
             token: string | null;
         };
-        /** @description The part of the graph that you can see, given where a search found nothing. */
+        /** @description What you can search, returned where a search found nothing. */
         SearchHints: {
             /** @description Words that are nearly the same */
             near_words: string[];
@@ -4607,7 +4607,7 @@ export interface components {
             node_types: {
                 [key: string]: number;
             };
-            /** @description Private nodes of yours that were searched; of a time before them, none */
+            /** @description Your private nodes that were searched; 0 for a time before they existed */
             own_nodes: number;
             /** @description Public nodes that were searched */
             public_nodes: number;
@@ -4676,9 +4676,9 @@ export interface components {
         Severity: "low" | "medium" | "high" | "critical";
         /** @description An existing node that the signal corrects, retracts or confirms, and why. */
         SignalAct: {
-            /** @description The id of a node of yours; a public one escalates */
+            /** @description The id of one of your nodes; a public one escalates */
             id: string;
-            /** @description One line, kept with the change */
+            /** @description One line, stored with the change */
             reason: string;
         };
         /** @description The envelope of a signal's result. */
@@ -4701,23 +4701,23 @@ export interface components {
             type: components["schemas"]["Type"];
         };
         /**
-         * @description One statement. With a `subject` and a `predicate` of which one value holds at a time in the payload it is a fact:
-         *     those of `/api/v2/schema`, and those that your ontology calls single-valued.
+         * @description One statement. It is a fact if its payload has a `subject` and a single-valued `predicate`: one listed in
+         *     `/api/v2/schema` or in your ontology.
          *
          *     It supersedes an earlier fact of the same source, or of equal or lower standing: `sourceClass`, then `confidence`
-         *     below 0.3, below 0.7 or above. Else both stand as disputed. An older observation goes into history.
+         *     below 0.3, below 0.7 or above. Otherwise both hold as disputed. An older observation goes into history.
          */
         SignalRequest: {
             confidence?: number | null;
-            /** @description A node that holds: it ends its dispute; confirmed by the owner, it stands as his own. Listed as with `retracts` */
+            /** @description A node that holds: the confirmation ends its dispute. Confirmed by the owner, it has the owner's standing. Listed as with `retracts` */
             confirms?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
-            /** @description A node that was wrong: this one stands in its place, with its edges, unless `links` state another of a single-valued type */
+            /** @description A node that was wrong: this one replaces it and gets its edges, except those of a single-valued type that `links` state otherwise */
             corrects?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
-            /** @description The domain of the type; only to be checked */
+            /** @description The domain of the type; only checked */
             domain?: string | null;
-            /** @description The newest revision that you have seen: 409 where your part of the graph, or what the signal touches, was changed since; 400 for one that is still to come */
+            /** @description The newest revision that you have seen: 409 if your part of the graph, or anything that the signal touches, has changed since; 400 for a future revision */
             expectedRevision?: number | null;
-            /** @description Your name for this signal: sent again it gets the same answer. Without it, equal signals are one, until what they state was replaced or retracted. One whose node was erased since is rejected; under another name it is taken */
+            /** @description Your name for this signal: a repetition gets the same answer. Without it, equal signals count as one until their statement is replaced or retracted. A repetition whose node was erased is rejected; under another name it is accepted */
             idempotencyKey?: string | null;
             /** @default [] */
             links?: components["schemas"]["SignalLink-Input"][];
@@ -4727,20 +4727,20 @@ export interface components {
              */
             observedAt?: string | null;
             /**
-             * @description The node's properties: at most 24,000 bytes as RFC 8785 writes them, and at most 16 levels, of which the payload is the first and its innermost values are the last
+             * @description The node's properties: at most 24,000 bytes as RFC 8785 writes them, and at most 16 levels, counting the payload as the first and its innermost values as the last
              * @default {}
              */
             payload?: {
                 [key: string]: unknown;
             };
-            /** @description A node that was wrong, with nothing in its place. Without title, payload and links of its own the signal is listed among no nodes of its type */
+            /** @description A node that was wrong and that nothing replaces. A signal without title, payload and links is not listed among the nodes of its type */
             retracts?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
             /** @description Ed25519 signature (base64url) by the key's signer over RFC 8785 of this body without it; `sourceClass` `signed_system` needs it */
             signature?: string | null;
             /** @description Where the statement comes from */
             source: string;
             /**
-             * @description How strongly it stands, highest first; your key limits what it may claim. What is above is kept as the highest allowed: `provenance` among the stages then warns, and names it
+             * @description The standing that it claims, highest first; your key limits it. A higher claim is stored as the highest class allowed, and the stage `provenance` warns and names it
              * @default inference
              */
             sourceClass?: components["schemas"]["SourceClass"];
@@ -4749,7 +4749,7 @@ export interface components {
             type: components["schemas"]["Node_types"];
             /**
              * Format: date-time
-             * @description From when it holds; default `observedAt`, or the start of what it corrects. A start to come is a plan, which waits for its day
+             * @description From when it holds; default `observedAt`, or the start of the node that it corrects. A future start makes it a plan, which waits for its day
              */
             validFrom?: string | null;
             /**
@@ -4766,11 +4766,11 @@ export interface components {
         };
         /** @description The decision about a signal. */
         SignalResult: {
-            /** @description False if a stage rejected it, so that nothing is written; else it is written, or waits for an operator, as `verdict` says */
+            /** @description False if a stage rejected it, so that nothing was written; otherwise it is written or waits for agreement, as `verdict` states */
             accepted: boolean;
             /** @description Number of the audit's entry */
             decision: number;
-            /** @description Those of the nodes that were written */
+            /** @description The disputes of the nodes that were written */
             disputes: components["schemas"]["DisputeDocument"][];
             edges: components["schemas"]["Edges"];
             nodes: components["schemas"]["Nodes"];
@@ -4920,17 +4920,17 @@ export interface components {
         SourceClass: "owner" | "signed_system" | "document" | "inference" | "hearsay";
         /** @description One text to read. `url` only names its origin; the service never fetches it. */
         SourceDocument: {
-            /** @description Its name in spans; `document-<n>` where none is given */
+            /** @description Its name in spans; default `document-<n>` */
             id?: string | null;
             /** @description The text, as Markdown; instead of `text` */
             markdown?: string | null;
             /**
-             * @description What `text` is
+             * @description The form of `text`
              * @default text/plain
              * @enum {string}
              */
             mediaType?: "text/markdown" | "text/plain" | "application/json" | "text/csv";
-            /** @description The text, in the form that `mediaType` says */
+            /** @description The text, in the form that `mediaType` names */
             text?: string | null;
             title?: string | null;
             /** @description Where the text is from; never fetched */
@@ -4965,7 +4965,7 @@ export interface components {
             result: "pass" | "warn" | "fail";
             stage: string;
         };
-        /** @description What its stages said; empty for a preview */
+        /** @description The results of its stages; empty for a preview */
         Stages: components["schemas"]["StageDocument"][];
         /** @description All seven, in their order */
         Stages_2: components["schemas"]["StageDocument"][];
@@ -4993,9 +4993,9 @@ export interface components {
             meaning: string;
             state: string;
         };
-        /** @description A statement that was not taken, and why. All others were. */
+        /** @description A refused statement, with the reason. All others were accepted. */
         StatementRefusal: {
-            /** @description Where it stands in the body (RFC 6901) */
+            /** @description Where it is in the body (RFC 6901) */
             pointer: string;
             reason: string;
         };
@@ -5075,7 +5075,7 @@ export interface components {
             /** @description At most 300 characters of it */
             text: string;
         };
-        /** @description One end of a triple. `id` is that of a node of the request, or the one that the node shall have. */
+        /** @description One end of a triple. `id` is that of a node in the request, or the one that the new node is to have. */
         Thing: {
             id?: string | null;
             title: string;
@@ -5473,11 +5473,11 @@ export interface components {
         /**
          * @description Subject, predicate, object. A predicate of the schema is the edge's type; any other becomes its property.
          *
-         *     A subject or object that is a text is the node of the request with this id or title, or else a Concept.
+         *     A subject or object given as a text is the node of the request with this id or title, otherwise a Concept.
          */
         Triple: {
             confidence?: components["schemas"]["Confidence"];
-            /** @description Your name for it, kept as a property of its edge */
+            /** @description Your name for it, stored as a property of its edge */
             id?: string | null;
             object: string | components["schemas"]["Thing"];
             predicate: string;
@@ -5604,18 +5604,18 @@ export interface components {
             /** @default 1 */
             version: string;
         };
-        /** @description Something that the request does not say and that can't be worked out, and what the plan assumes instead. */
+        /** @description Something that the request leaves open and that can't be derived, and what the plan assumes instead. */
         Unknown: {
             /** @description JSON pointer to the part of the request, or to the part of this plan */
             about: string;
             assumed: string;
             question: string;
         };
-        /** @description A part of a text that states nothing by any form: kept as a passage, or not kept at all. */
+        /** @description A part of a text in which no form states anything: stored as a passage, or not at all. */
         UnreadPart: {
             document: string;
             end: number;
-            /** @description Whether a passage holds it; code and comments are not kept */
+            /** @description Whether a passage contains it; code and comments are not stored */
             kept: boolean;
             start: number;
             /** @description At most 100 characters of it */
@@ -5642,7 +5642,7 @@ export interface components {
         UseCase: string;
         /**
          * Format: date-time
-         * @description From when it holds; from now where none is given
+         * @description From when it holds; default now
          */
         ValidFrom: string | null;
         /**
@@ -5664,12 +5664,12 @@ export interface components {
          */
         Verdict: "proven" | "failed" | "disputed" | "unproven";
         /**
-         * @description The validator's; null for a preview
+         * @description The validator's verdict; null for a preview
          * @enum {string|null}
          */
         Verdict_2: "approved" | "rejected" | "escalated" | null;
         /**
-         * @description `approved`: written; `rejected`: nothing was written; `escalated`: kept until an operator agrees, or the owner where a rule of his graph asks him
+         * @description `approved`: written; `rejected`: nothing was written; `escalated`: waits until an operator agrees, or the owner, where a rule in the owner's graph requires it
          * @enum {string}
          */
         Verdict_3: "approved" | "rejected" | "escalated";
@@ -5702,7 +5702,7 @@ export interface components {
         Withheld: {
             id: string;
             /**
-             * @description Its owner corrected or retracted it; it was erased; or its id is that of a node of another type
+             * @description Its owner corrected or retracted it; it was erased; or a node of another type has its id
              * @enum {string}
              */
             reason: "corrected" | "forgotten" | "other_type";
@@ -5713,7 +5713,7 @@ export interface components {
             /** @description Whether an agent starts, or a person */
             isAI?: boolean | null;
             name: components["schemas"]["Name"];
-            /** @description Your own name for the owner: a label, which proves nothing */
+            /** @description Your own name for the owner: a label without proof */
             ownerId: string;
             /** @default [] */
             values?: components["schemas"]["Name"][];
@@ -5735,12 +5735,12 @@ export interface components {
             /** @description By id */
             nodes: components["schemas"]["ProjectedNode"][];
             ok: components["schemas"]["Ok"];
-            /** @description The graph's revision that this is; 0 before the first event */
+            /** @description Revision of the graph that this shows; 0 before the first event */
             revision: number;
             /** @description Whether the graph has nodes or edges beyond these */
             truncated: boolean;
         };
-        /** @description The public graph with positions. A node stays where it was drawn first. */
+        /** @description The public graph with positions. A node stays where it was first drawn. */
         WorldRender: {
             compact: boolean;
             domains: components["schemas"]["DrawnDomain"][];
@@ -5750,10 +5750,10 @@ export interface components {
             edges: components["schemas"]["DrawnEdge"][];
             /** @description Of the whole public graph */
             nodeCount: number;
-            /** @description Those with the most edges first */
+            /** @description The ones with the most edges first */
             nodes: components["schemas"]["DrawnNode"][];
             ok: components["schemas"]["Ok"];
-            /** @description The graph's revision that this is; 0 before the first event */
+            /** @description Revision of the graph that this shows; 0 before the first event */
             revision: number;
             /** @description Whether the graph has nodes beyond these */
             truncated: boolean;
@@ -5765,7 +5765,7 @@ export interface components {
             leastConfidence: number;
             /** @description The link that makes a signal a record of this store */
             link: components["schemas"]["SignalLink-Output"];
-            /** @description What a write has to bring along */
+            /** @description What a write must bring along */
             needs: string[];
             store: string;
             /**

@@ -1,1 +1,1 @@
-"""The graph's part of a run: the constitution, the signals of telemetry, and the ledger's events as tables."""
+"""Runs the graph's part of a pipeline run: the constitution, telemetry signals, and the ledger's events as tables."""

@@ -1,4 +1,4 @@
-"""The graph as assets: its constitution, the signals of telemetry, and every state in bi-temporal tables."""
+"""Defines the graph's assets: its constitution, telemetry signals, and every state in bi-temporal tables."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,10 +18,10 @@ from warehouse.world.track import track
 
 GROUP = "world"
 TABLES = {
-    "core_world__nodes": "Every state of every node: what was valid and known when.",
-    "core_world__edges": "Every state of every edge, likewise.",
-    "out_world__nodes": "Records of nodes for questions about the past, private ones too.",
-    "out_world__edges": "Records of edges, likewise.",
+    "core_world__nodes": "Every state of every node, with the times at which it was valid and known.",
+    "core_world__edges": "Every state of every edge, with the times at which it was valid and known.",
+    "out_world__nodes": "Records of nodes for queries of the past, including private ones.",
+    "out_world__edges": "Records of edges for queries of the past, including private ones.",
     "out_world__counts": "Live public nodes and edges at one revision.",
 }
 
@@ -33,11 +33,11 @@ TABLES = {
     pool=POOL,
     description=(
         "The constitution's nodes and edges in all seven domains, from the files of this version, written to the "
-        "ledger through the validator. A changed file amends what it changed. Grain: one node or edge."
+        "ledger through the validator. A changed file amends its nodes and edges. Grain: one node or edge."
     ),
 )
 def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
-    """Loads the constitution; writes nothing where it is loaded."""
+    """Loads the constitution; writes nothing if it is already loaded."""
     with closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger:
         decision = load_constitution(ledger)
     written = () if decision is None else (*decision.nodes, *decision.edges)
@@ -61,8 +61,8 @@ def world_constitution(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResu
     owners=OWNERS,
     pool=POOL,
     description=(
-        "Metrics, observations and alerts that the telemetry gives rise to, as TRACK nodes in the ledger through the "
-        "validator: a metric changes once an hour at most or when it passes a round number. Grain: one proposal."
+        "Metrics, observations and alerts from telemetry, written as TRACK nodes to the ledger through the validator: "
+        "a metric changes at most once per hour or when it passes a round number. Grain: one proposal."
     ),
 )
 def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeResult[None]:
@@ -87,10 +87,8 @@ def world_signals(context: dg.AssetExecutionContext, runtime: dg.ResourceParam[R
     pool=POOL,
 )
 def fold_world(runtime: dg.ResourceParam[Runtime]) -> Iterator[dg.MaterializeResult[None]]:
-    """Lets begin and end what does so by now, folds the ledger's graph events above the last fold, and counts.
-
-    Imports that expired are deleted, too.
-    """
+    """Records states whose time has come, deletes expired imports, folds the ledger's graph events since the last fold,
+    and counts the graph."""
     with (
         runtime.warehouse.connect() as connection,
         closing(open_ledger(runtime.settings, runtime.data_dir)) as ledger,

@@ -1,4 +1,4 @@
-"""The graph before the first run."""
+"""Prepares the graph before the first run."""
 
 from contextlib import closing
 from datetime import datetime
@@ -11,7 +11,7 @@ from warehouse.world.load import load_constitution
 
 
 def starting_rows(connection: Connection, settings: Settings, now: datetime) -> None:
-    """Loads the constitution, and folds the graph events that the ledger has accepted."""
+    """Loads the constitution, and folds the graph events in the ledger."""
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
         load_constitution(ledger)
         fold_events(connection, ledger)
