@@ -74,7 +74,7 @@ def capsules_router(
             InternalFault,
             StoreUnavailable,
         ),
-        summary="Start a world model of your own",
+        summary="Start your own world model",
         description="A capsule: a subgraph with an identity, its values and a plan of next steps, private until a key "
         "claims it with the one-time token.",
         operation_id="world_model_create",

@@ -62,7 +62,7 @@ def erasing_router(stores: Stores) -> APIRouter:
         if body.confirm != confirmation(actor.name):
             raise BodyInvalid(
                 f"To erase everything send `confirm` with {confirmation(actor.name)!r}.",
-                errors=[("/confirm", f"has to be {confirmation(actor.name)!r}")],
+                errors=[("/confirm", f"must be {confirmation(actor.name)!r}")],
             )
         return _answer(stores.ledger, actor.name, erase_everything(stores.ledger, actor))
 

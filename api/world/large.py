@@ -79,7 +79,7 @@ IDS_AT_ONCE = 20_000
 
 
 class ToBeWritten(msgspec.Struct, frozen=True):
-    """A proposal as returned by `checked`, the guardrail's judgement, and, for a large proposal, its judgment.
+    """A proposal as returned by `checked`, the guardrail's result, and, for a large proposal, its judgment.
 
     It is sent between processes as bytes, because unpickling ten thousand nodes would block the event loop for a
     quarter of a second.

@@ -85,7 +85,7 @@ def moving_router(stores: Stores) -> APIRouter:
                 },
             }
         },
-        summary="Take your graph along",
+        summary="Export your graph",
         description="The nodes, edges and own words of the key's owner with all states, decisions, provenance and "
         "disputes, as of the first page. JSON Lines are canonical: an owner without nodes who imports them exports the "
         "same bytes again. The file contains nothing public, nothing of others and nothing that was erased.",

@@ -52,7 +52,7 @@ def pending_router(stores: Stores) -> APIRouter:
         path,
         response_model=PendingWriteAnswer,
         responses=problems(ParameterInvalid, PendingUnknown),
-        summary="A write that waits",
+        summary="A waiting write",
         description="What would be written, and whose agreement it waits for. A write of somebody else counts as "
         "unknown.",
         operation_id="world_model_pending",
@@ -72,7 +72,7 @@ def pending_router(stores: Stores) -> APIRouter:
             PendingUnknown,
             PendingSettled,
         ),
-        summary="Confirm or decline a write that waits",
+        summary="Confirm or decline a waiting write",
         description="For writes that wait for the owner by a rule of the owner's graph, such as records of a memory "
         "plan with `confirmation`. Public writes need the operator. The audit records as a claim that the owner "
         "confirmed it, and through which client.",

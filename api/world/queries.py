@@ -91,7 +91,7 @@ def world_queries_router(stores: Stores) -> APIRouter:
         "/world-model/query",
         response_model=read_api.GraphQueryAnswer,
         responses=problems(BodyInvalid, BodyTooLarge, CursorInvalid, MediaTypeUnsupported, *_UNAVAILABLE),
-        summary="Ask the graph",
+        summary="Query the graph",
         description="Search, fetch, filter and traverse public nodes and the caller's own. A query sees every write "
         "that has returned before it.",
         operation_id="world_model_query",
@@ -132,7 +132,7 @@ def node_with_history(stores: Stores, node_id: str, owner: str, asked: read_api.
         past = Past(asked.as_of, revision, words=words_of(reader, owner, asked.beliefs.values()))
         found = node_history(reader, own_id(owner, node_id), owner, past) or node_history(reader, node_id, owner, past)
     if found is None:
-        raise NodeUnknown("There is no node of this id, or none that your key can see.")
+        raise NodeUnknown("There is no node with this id, or none that your key can see.")
     return history_fields(found, owner, revision)
 
 
@@ -208,7 +208,7 @@ async def _refuse_unknown_types(stores: Stores, request: read_api.GraphQueryRequ
     own = await run_in_threadpool(_types_ever_of, stores, owner)
     allowed = dict.fromkeys((*known, *sorted(own)))
     faults = [
-        (f"/node_types/{number}", f"is none of {', '.join(allowed)}")
+        (f"/node_types/{number}", f"is not one of {', '.join(allowed)}")
         for number, name in enumerate(request.node_types or ())
         if name not in allowed
     ]

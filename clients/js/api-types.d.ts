@@ -542,7 +542,7 @@ export interface components {
             mode: "preview" | "apply";
             nodes: components["schemas"]["BuiltNode"][];
             notUnderstood: components["schemas"]["NotUnderstood"];
-            /** @description Triples, nodes and edges that were refused, but no others */
+            /** @description Triples, nodes and edges that were refused; all others were accepted */
             refused: components["schemas"]["StatementRefusal"][];
             /** @description Nodes that these documents stated in an earlier build of this graph and no longer state: ended */
             replaced: string[];
@@ -3120,7 +3120,7 @@ export interface components {
             source: string;
             /** @description Class of its source, at most the one that its writer may claim */
             sourceClass: components["schemas"]["SourceClass"];
-            /** @description When its statement was recorded (UTC); null in states from before this */
+            /** @description When its statement was recorded (UTC); null in states older than this field */
             statedAt: string | null;
             /** @description The end that its writer stated, if another statement ended it */
             statedTo: string | null;
@@ -5765,7 +5765,7 @@ export interface components {
             leastConfidence: number;
             /** @description The link that makes a signal a record of this store */
             link: components["schemas"]["SignalLink-Output"];
-            /** @description What a write must bring along */
+            /** @description What a write requires */
             needs: string[];
             store: string;
             /**

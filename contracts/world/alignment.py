@@ -73,7 +73,7 @@ def aligned_with(guardrail: Guardrail, proposal: Proposal) -> Judgement:
         if matched:
             warned.append(f"{_name(draft)}: {matched}")
     if warned:
-        return Judgement("warn", f"Below what blocks: {'; '.join(warned[:5])}")
+        return Judgement("warn", f"Matches that do not block: {'; '.join(warned[:5])}")
     return Judgement("pass", f"None of {guardrail.rules_checked} rules of ruleset {guardrail.ruleset_version} matched.")
 
 

@@ -62,7 +62,9 @@ class NodeDocument(Document):
     revision: int = Field(description="The graph's revision that wrote this state")
     erased: bool = Field(description="Whether its texts were deleted for the rights of a person")
     source_class: SourceClass = Field(description="Class of its source, at most the one that its writer may claim")
-    stated_at: str | None = Field(description="When its statement was recorded (UTC); null in states from before this")
+    stated_at: str | None = Field(
+        description="When its statement was recorded (UTC); null in states older than this field"
+    )
     stated_to: str | None = Field(description="The end that its writer stated, if another statement ended it")
     ended_by: str | None = Field(description="The node that superseded, overruled, corrected or retracted it")
     retracted: bool = Field(description="Whether it was corrected or retracted: as far as is known now, it never held")

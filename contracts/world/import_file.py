@@ -120,7 +120,7 @@ def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | Cou
         number += 1
         if isinstance(record, CountedEdge | EdgesAlike) and number > 1:
             if states:
-                raise _invalid(number, "begins before the current state of the one before it")
+                raise _invalid(number, "begins before the current state of the previous node or edge")
             if isinstance(record, EdgesAlike):
                 yield msgspec.structs.replace(record, record=_timed(number, record.record))
                 number += len(record.ends) - 1
@@ -136,7 +136,7 @@ def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | Cou
                 )
                 continue
             if states and _identity(states[-1]) != _identity(record):
-                raise _invalid(number, "begins before the current state of the one before it")
+                raise _invalid(number, "begins before the current state of the previous node or edge")
             states.append(record)
             if record.current:
                 yield item_of(states, number)
@@ -147,16 +147,16 @@ def _read(lines: Iterable[bytes], decoder: RecordDecoder) -> Iterator[Item | Cou
             if states:
                 raise _invalid(number, "ends the file before the current state of a node or an edge")
             if record.lines != number - 1:
-                raise _invalid(number, f"counts {record.lines:,} lines, and {number - 1:,} stand before it")
+                raise _invalid(number, f"counts {record.lines:,} lines, but {number - 1:,} precede it")
             ended = True
         elif isinstance(record, OntologyRecord):
             if number != ONTOLOGY_LINE:
-                raise _invalid(number, "has an ontology, which stands right after the header")
+                raise _invalid(number, "has an ontology, which must directly follow the header")
             yield record
         elif isinstance(record, DecisionRecord):
             yield record
     if not ended:
-        raise ImportInvalid(f"The file ends after line {number:,} without its end: a part of it is missing.")
+        raise ImportInvalid(f"The file ends after line {number:,} without its end record: a part of it is missing.")
 
 
 def _timed(number: int, record: StateRecord) -> StateRecord:
@@ -252,21 +252,24 @@ def _record(number: int, line: bytes, decoder: RecordDecoder) -> Record | Counte
     if number == 1 and is_other_version(line):
         raise ImportVersionUnsupported(
             f"The file is of another version of the format {FORMAT} than {VERSION}.",
-            errors=[("/lines/1", f"`version` has to be {VERSION}")],
+            errors=[("/lines/1", f"`version` must be {VERSION}")],
         )
     try:
         return record_of(line, decoder)
     except (ValueError, RecursionError) as error:
-        raise _invalid(number, f"is no record: {str(error)[:200]}") from None
+        raise _invalid(number, f"is not a record: {str(error)[:200]}") from None
 
 
 def _stated_again(line: int, what: str, before: int) -> ImportInvalid:
-    return _invalid(line, f"states {what[:200]} again, which line {before:,} states: all states of one stand together")
+    return _invalid(
+        line,
+        f"states {what[:200]} again, which line {before:,} states: states of one must be consecutive",
+    )
 
 
 def _check_header(number: int, record: object) -> None:
     if number != 1 or not isinstance(record, Header) or record.format != FORMAT:
-        raise _invalid(number, f"has to be the header of {FORMAT}" if number == 1 else "is a second header")
+        raise _invalid(number, f"must be the header of {FORMAT}" if number == 1 else "is a second header")
 
 
 def _invalid(number: int, what: str) -> ImportInvalid:
@@ -481,7 +484,7 @@ def survey(
                 pending = []
         if limits is not None and (nodes > limits.nodes or index.states > limits.states):
             raise ImportInvalid(
-                f"One import holds at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
+                f"One import may have at most {limits.nodes:,} nodes, and {limits.states:,} states of nodes and edges. "
                 "Split the file, or let an operator import it."
             )
     _index_nodes(index, pending, lines, resolve, ontology)
@@ -647,7 +650,7 @@ def refuse_faults(
             if not is_importable_id(owner, item.id):
                 raise _invalid(
                     item.line,
-                    "has a node whose id is no id: letters, digits and . _ : / @ # -, not `own/`, first no mark",
+                    "has a node with an invalid id: letters, digits and . _ : / @ # -, not `own/`, no mark first",
                 )
         else:
             states = next(next_edge)
@@ -656,7 +659,7 @@ def refuse_faults(
             if fault := fault_of_source(state.source if isinstance(state, Node) else state.stated_in):
                 raise _invalid(item.line, f"has a source that {fault}")
             if record.decision is not None and len(record.decision) > LONGEST_DECISION_ID:
-                raise _invalid(item.line, "names a decision by more than 200 characters")
+                raise _invalid(item.line, "names a decision with more than 200 characters")
             drafts.append((item.line, node_draft_of(state) if isinstance(state, Node) else edge_draft_of(state)))
             _refuse_secrets(item.line, state)
     for first in range(0, len(drafts), _DRAFTS_AT_ONCE):

@@ -204,7 +204,7 @@ def _disordered(imported: ImportedStates, now: str) -> Iterator[str]:
         if len(states) > 1 and any(state.origin is None for state in states):
             yield f"{states[-1].id} has a state before another without the time at which it was recorded"
         elif times != sorted(times) or times[-1] > latest:
-            yield f"{states[-1].id} has a state that was recorded before the one that it follows, or is still to come"
+            yield f"{states[-1].id} has a state that was recorded before the one that it follows, or is in the future"
         elif any(isinstance(state, Node) and _contradicts_itself(state) for state in states):
             yield f"{states[-1].id} has a state whose end, retraction or confirmation contradicts itself"
         elif any(state.valid_to is not None and state.valid_to < state.valid_from for state in states[:-1]):

@@ -76,7 +76,7 @@ class Ontology:
         """Returns the faults in the named properties of a node of a known type."""
         kinds = self.node_types[node_type].properties
         return [
-            f"`{name}` has to be {KINDS[kinds[name]]}"
+            f"`{name}` must be {KINDS[kinds[name]]}"
             for name, value in properties.items()
             if name in kinds and value is not None and not _fits(kinds[name], value)
         ]
@@ -119,7 +119,7 @@ def read_ontology(text: str) -> Ontology:
     """Parses an ontology from YAML. Raises `ValueError` for an unknown domain, kind or end."""
     raw = yaml.load(text, yaml.CSafeLoader)
     if tuple(raw["domains"]) != DOMAINS:
-        raise ValueError(f"the domains have to be {', '.join(DOMAINS)}, in this order")
+        raise ValueError(f"the domains must be {', '.join(DOMAINS)}, in this order")
     common = raw["common_properties"]
     types = {
         name: NodeType(name, fields["domain"], common | fields["properties"])

@@ -44,13 +44,13 @@ _TYPE, _RELATIONSHIP = re.compile(r"[A-Z][A-Za-z0-9]{0,63}"), re.compile(r"[A-Z]
 
 def _type_name(name: str) -> str:
     if not _TYPE.fullmatch(name):
-        raise ValueError("is no name of a type: a capital, then up to 63 letters and digits")
+        raise ValueError("is not a type name: a capital, then up to 63 letters and digits")
     return name
 
 
 def _relationship_name(name: str) -> str:
     if not _RELATIONSHIP.fullmatch(name):
-        raise ValueError("is no name of a relationship: a capital, then up to 63 capitals, digits and _")
+        raise ValueError("is not a relationship name: a capital, then up to 63 capitals, digits and _")
     return name
 
 
@@ -179,7 +179,7 @@ def refuse_faults(words: OwnOntology, service: Ontology) -> None:
     """Raises `BodyInvalid`, which names each fault, if the words do not fit the service's or one another."""
     faults = list(_faults(words, service))
     if len(words.text()) > LARGEST_BYTES:
-        faults.append(("", f"takes more than {LARGEST_BYTES:,} bytes"))
+        faults.append(("", f"is larger than {LARGEST_BYTES:,} bytes"))
     if faults:
         raise BodyInvalid("; ".join(f"{pointer[1:]} {fault}" for pointer, fault in faults[:3]), errors=faults)
 
@@ -190,18 +190,18 @@ def _faults(words: OwnOntology, service: Ontology) -> Iterator[tuple[str, str]]:
     for name, node_type in words.node_types.items():
         at = f"/node_types/{name}"
         if name.casefold() in known:
-            yield at, f"is {known[name.casefold()]} of the service, which stays as it is"
+            yield at, f"is {known[name.casefold()]} of the service, which can't be changed"
         if seen.setdefault(name.casefold(), name) != name:
-            yield at, f"differs from {seen[name.casefold()]} by case only"
+            yield at, f"differs from {seen[name.casefold()]} only in case"
         for named, kind in node_type.properties.items():
             common = service.common_properties.get(named)
             if common not in (None, kind):
-                yield f"{at}/properties/{named}", f"has to be {KINDS[str(common)]} in every type"
+                yield f"{at}/properties/{named}", f"must be {KINDS[str(common)]} in every type"
     ends = {*service.node_types, *words.node_types, *DOMAINS, ANY}
     for name, relationship in words.relationship_types.items():
         at = f"/relationship_types/{name}"
         if name in service.edge_types:
-            yield at, "is a relationship type of the service, which stays as it is"
+            yield at, "is a relationship type of the service, which can't be changed"
         for number, pair in enumerate(relationship.ends):
             for side, names in (("sources", pair.sources), ("targets", pair.targets)):
                 unknown = [end for end in names if end not in ends]
@@ -212,7 +212,7 @@ def _faults(words: OwnOntology, service: Ontology) -> Iterator[tuple[str, str]]:
         if predicate in service.single_valued_predicates:
             yield at, f"{predicate} is single-valued for everybody"
         if predicate in words.single_valued_predicates[:number]:
-            yield at, f"{predicate} comes twice"
+            yield at, f"{predicate} occurs twice"
 
 
 def merged(newest: OwnOntology, earlier: Iterable[OwnOntology]) -> OwnOntology:

@@ -35,5 +35,5 @@ def decode_position(cursor: str, question: str) -> Position:
     except ValueError:
         raise CursorInvalid("The cursor is not one of ours.") from None
     if position.question != question:
-        raise CursorInvalid("The cursor belongs to another question; only `limit` may change between pages.")
+        raise CursorInvalid("The cursor belongs to another query; only `limit` may change between pages.")
     return position

@@ -259,9 +259,9 @@ def _instant(text: str | None) -> str | None:
 
 def _faults(proposal: Proposal) -> Iterator[tuple[str, str]]:
     if not proposal.nodes and not proposal.edges:
-        yield "/nodes", "a proposal holds at least one node or edge"
+        yield "/nodes", "a proposal contains at least one node or edge"
     if len(proposal.nodes) > MOST_NODES or len(proposal.edges) > MOST_EDGES:
-        yield "/nodes", f"a proposal holds at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges"
+        yield "/nodes", f"a proposal contains at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges"
         return
     if fault := fault_of_title(proposal.source, LONGEST_SOURCE):
         yield "/source", fault
@@ -304,7 +304,7 @@ def is_id(text: str) -> bool:
 
 def _id_faults(pointer: str, text: str) -> Iterator[tuple[str, str]]:
     if not is_id(text):
-        yield pointer, "is no id: 1 to 200 letters, digits and . _ : / @ # -"
+        yield pointer, "is not a valid id: 1 to 200 letters, digits and . _ : / @ # -"
 
 
 def _text_faults(pointer: str, text: str, longest: int = LONGEST_KEY) -> Iterator[tuple[str, str]]:
@@ -321,9 +321,9 @@ def fault_of_properties(properties: dict[str, Any]) -> str | None:
     try:
         size = len(canonical_json(properties))
     except ValueError:  # also raised for values without a canonical form
-        return "hold a number that JSON can't carry exactly: integers go to 2^53 - 1"
+        return "contain a number that JSON can't represent exactly: integers go up to 2^53 - 1"
     if size > LARGEST_PROPERTIES_BYTES:
-        return f"take {size:,} bytes; at most {LARGEST_PROPERTIES_BYTES:,} are taken"
+        return f"take {size:,} bytes; the maximum is {LARGEST_PROPERTIES_BYTES:,}"
     return None
 
 

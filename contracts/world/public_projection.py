@@ -47,7 +47,7 @@ def public_text(text: str, longest: int) -> str | None:
 
 
 def public_url(url: object) -> str | None:
-    """Returns a node's link if it may be published, which an https address without credentials may, or None."""
+    """Returns a node's link if it is an https address without credentials, which may be published, or None."""
     if not isinstance(url, str) or not re.fullmatch(r"https://[^\s@<>\"']{3,300}", url):
         return None
     return None if _PERSONAL.search(url) else url

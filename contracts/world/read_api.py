@@ -20,7 +20,7 @@ DEEPEST = 6
 
 def _known_domain(name: str) -> str:
     if name not in DOMAINS:
-        raise ValueError(f"is none of {', '.join(DOMAINS)}")
+        raise ValueError(f"is not one of {', '.join(DOMAINS)}")
     return name
 
 

@@ -178,8 +178,8 @@ def signal_proposal(
         key = f"signal:{signal.idempotency_key}" if signal.idempotency_key else content_key(stated, after)
     except ValueError:
         raise BodyInvalid(
-            "The payload holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
-            errors=[("/payload", "holds a number that JSON can't carry exactly")],
+            "The payload contains a number that JSON can't represent exactly: integers go up to 2^53 - 1.",
+            errors=[("/payload", "contains a number that JSON can't represent exactly")],
         ) from None
     node_id = content_id("signal", author or actor.name, key)
     properties = dict(signal.payload)
@@ -229,9 +229,9 @@ def pointed_at_signal(problem: BodyInvalid) -> BodyInvalid:
 def _refuse_unknown(signal: SignalRequest, ontology: Ontology) -> None:
     faults = []
     if signal.type not in ontology.node_types:
-        faults.append(("/type", f"is none of {', '.join(sorted(ontology.node_types))}"))
+        faults.append(("/type", f"is not one of {', '.join(sorted(ontology.node_types))}"))
     if signal.domain is not None and signal.domain not in ontology.domains:
-        faults.append(("/domain", f"is none of {', '.join(ontology.domains)}"))
+        faults.append(("/domain", f"is not one of {', '.join(ontology.domains)}"))
     acted: set[str] = set()
     for kind, act in _acts(signal).items():
         if act is not None and act.id in acted:
@@ -240,7 +240,7 @@ def _refuse_unknown(signal: SignalRequest, ontology: Ontology) -> None:
             acted.add(act.id)
     for number, link in enumerate(signal.links):
         if link.type not in ontology.edge_types:
-            faults.append((f"/links/{number}/type", f"is none of {', '.join(sorted(ontology.edge_types))}"))
+            faults.append((f"/links/{number}/type", f"is not one of {', '.join(sorted(ontology.edge_types))}"))
     if faults:
         raise BodyInvalid("; ".join(f"{pointer[1:]} {fault}" for pointer, fault in faults), errors=faults)
 

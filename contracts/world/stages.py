@@ -59,7 +59,7 @@ def _named(reasons: list[str]) -> str:
 
 def immutability(case: Case) -> Judgement:
     """Refuses changes of immutable nodes, except amendments of the constitution."""
-    return _judgement(_immutability(case), "Nothing that is immutable would change.")
+    return _judgement(_immutability(case), "Nothing immutable would change.")
 
 
 def _immutability(case: Case) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _immutability(case: Case) -> Iterator[str]:
     for edge in case.edges:
         source = case.end(edge.draft.source)
         if source is not None and source.immutable and source.visibility == edge.after.visibility and edge.is_new_state:
-            yield f"{source.id} is immutable, and so is what it says: no {edge.draft.type} goes out from it"
+            yield f"{source.id} is immutable, and so are its statements: it can't get an outgoing {edge.draft.type}"
 
 
 def temporal(case: Case) -> Judgement:
@@ -90,7 +90,7 @@ def temporal(case: Case) -> Judgement:
     later = [change.draft.id for change in case.nodes if change.after.valid_from > case.now]
     if later:
         gaps = f" {_named(list(case.gaps))}." if case.gaps else ""
-        return Judgement("warn", f"{_named(later)}: holds only from a time to come.{outcomes}{gaps}")
+        return Judgement("warn", f"{_named(later)}: holds only from a future time.{outcomes}{gaps}")
     if case.gaps:
         return Judgement("warn", f"{judged.reason} {_named(list(case.gaps))}.")
     if any(change.after.disputed for change in case.changes):
@@ -114,7 +114,7 @@ def _temporal(case: Case) -> Iterator[str]:
     for node in case.nodes:
         observed_at = node.after.properties.get("observed_at")
         if isinstance(observed_at, str) and is_instant(observed_at) and instant_of(observed_at) > soon:
-            yield f"{node.draft.id} was observed at {observed_at}, which is still to come"
+            yield f"{node.draft.id} was observed at {observed_at}, which is in the future"
     for act in case.proposal.acts:
         target = case.view.node(act.target)
         if target is None or target.erased or not case.sees(target):
@@ -137,7 +137,7 @@ def referential_integrity(case: Case) -> Judgement:
     build read from the same place.
     """
     kept = f" {_named(list(case.kept))}." if case.kept else ""
-    fine = f"Types are known, properties fit them, and every edge has both its ends.{kept}"
+    fine = f"All types are known, properties fit them, and every edge has both ends.{kept}"
     judged = _judgement(_integrity(case), fine)
     left = [*case.left, *_built_on(case), *_said_too(case)] if judged.result == "pass" else []
     return Judgement("warn", f"{_named(left)}.{kept}") if left else judged
@@ -151,7 +151,7 @@ def _built_on(case: Case) -> Iterator[str]:
         edges = [edge for edge in case.view.edges_to(act.target) if edge.type in BUILDS_ON and case.sees(edge)]
         sources = [edge.source for edge in edges if (node := case.end(edge.source)) is not None and not node.retracted]
         if sources:
-            yield f"{act.target} is what {_named(sorted(set(sources)))} builds on, which stays as it is"
+            yield f"{act.target} is the basis of {_named(sorted(set(sources)))}, which stays unchanged"
 
 
 def _said_too(case: Case) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _said_too(case: Case) -> Iterator[str]:
         around = [other for end in sorted(ends - changed) if (other := case.view.node(end)) is not None]
         said = [other.id for other in said_there_too(node, around) if case.sees(other)]
         if said:
-            yield f"{node.id} is not all that says so: {_named(said)} was read from its place, and stays as it is"
+            yield f"{node.id} is not alone in stating this: {_named(said)} was read from its place and stays unchanged"
 
 
 def _integrity(case: Case) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator
     for end in dict.fromkeys(name for name, node in ((draft.source, source), (draft.target, target)) if node is None):
         yield f"there is no node {end}"
     if draft.source == draft.target:
-        yield f"{draft.source} can't be tied to itself by {draft.type}"
+        yield f"{draft.source} can't be connected to itself by {draft.type}"
     elif known is not None and source is not None and target is not None:
         allowing = case.ontology_of(change.after, source, target).edge_types[draft.type]
         if not allowing.allows(source.type, target.type):
@@ -218,9 +218,7 @@ def _edge_faults(case: Case, change: EdgeChange, *, is_stated: bool) -> Iterator
 def _superseding_faults(case: Case, source: Node, target: Node) -> Iterator[str]:
     key = fact_key(case.ontology, source.owner, source.properties)
     if key is None or key != fact_key(case.ontology, target.owner, target.properties):
-        yield (
-            f"{source.id} can't supersede {target.id}: both have to be of one subject and one single-valued predicate"
-        )
+        yield (f"{source.id} can't supersede {target.id}: both must have the same subject and single-valued predicate")
     elif _reaches(case, target.id, source.id):
         yield f"{source.id} can't supersede {target.id}, which supersedes it"
 
@@ -254,10 +252,10 @@ def authority(case: Case) -> Judgement:
         public = [change.after.id for change in case.changes if change.after.visibility == "public"]
         public += [before.id for before, _ in case.changed_nodes if before.visibility == "public"]
         if public:
-            return Judgement("warn", f"{_named(public)}: what is public waits for an operator.", escalates=True)
+            return Judgement("warn", f"{_named(public)}: public content waits for an operator.", escalates=True)
         ruled = list(dict.fromkeys(_ruled(case)))
         if ruled:
-            reason = f"{_named(ruled)}: a rule of its store asks for its owner's confirmation."
+            reason = f"{_named(ruled)}: a rule of its store requires its owner's confirmation."
             return Judgement("warn", reason, escalates=True, owner_may_confirm=True)
     return judged
 
@@ -303,25 +301,25 @@ def _authority(case: Case) -> Iterator[str]:
         case "pipeline":
             for node in case.nodes:
                 if node.after.domain != "TRACK":
-                    yield f"the pipeline writes TRACK alone, and {node.draft.id} is of {node.after.domain}"
+                    yield f"the pipeline writes only TRACK, but {node.draft.id} is of {node.after.domain}"
                 if node.before is not None and node.before.actor != case.actor.name and case.sees(node.before):
                     yield f"{node.draft.id} was written by {node.before.actor}"
             for edge in case.edges:
                 source = case.end(edge.draft.source)
                 if source is not None and source.domain != "TRACK":
-                    yield f"the pipeline ties TRACK alone, and {source.id} is of {source.domain}"
+                    yield f"the pipeline connects only TRACK, but {source.id} is of {source.domain}"
             yield from _private_faults(case)
         case "intake":
             for node in case.nodes:
                 if node.after.domain not in ("SYMBIOSIS", "EXECUTION"):
-                    yield f"intake writes SYMBIOSIS and EXECUTION, and {node.draft.id} is of {node.after.domain}"
+                    yield f"intake writes only SYMBIOSIS and EXECUTION, but {node.draft.id} is of {node.after.domain}"
                 if node.before is not None and node.before.actor != case.actor.name and case.sees(node.before):
                     yield f"{node.draft.id} was written by {node.before.actor}"
             yield from _private_faults(case)
         case "constitution":
             for node in case.nodes:
                 if node.before is not None and node.before.actor != case.actor.name:
-                    yield f"{node.draft.id} is not of the constitution"
+                    yield f"{node.draft.id} is not part of the constitution"
             yield from _private_faults(case)
         case "operator":
             if case.actor.owner is None:
@@ -381,7 +379,7 @@ def _authority_of_caller(case: Case) -> Iterator[str]:
             yield f"{change.draft.id}: only the constitution makes nodes immutable"
         before = change.before
         if before is not None and before.visibility == "public" and change.after.visibility == "private":
-            yield f"{change.draft.id} is public, and not yours to take back"
+            yield f"{change.draft.id} is public, so you can't make it private"
     for edge in case.edges:
         if edge.before is not None and edge.before.owner not in (edge.after.owner, case.actor.takes_over):
             yield f"{edge.after.id} " + (_ERASED if edge.before.owner == FORGOTTEN else "is not yours")
@@ -391,7 +389,7 @@ def _private_faults(case: Case) -> Iterator[str]:
     """Yields the faults of actors that may only write the public graph."""
     for change in case.changes:
         if change.after.visibility != "public":
-            yield f"{change.after.id} has to be public: {case.actor.name} has no private part"
+            yield f"{change.after.id} must be public: {case.actor.name} has no private part"
 
 
 def deduplication(case: Case) -> Judgement:
@@ -404,7 +402,7 @@ def deduplication(case: Case) -> Judgement:
         return Judgement("warn", f"{_named(alike)}: same type and title. Both are kept.")
     same = case.unchanged + sum(not change.is_new_state for change in case.changes)
     if same:
-        return Judgement("pass", f"{same} of it is known already and is not written again.")
+        return Judgement("pass", f"Already known and not written again: {same}.")
     return Judgement("pass", "Nothing like it is known.")
 
 
@@ -428,7 +426,10 @@ def provenance(case: Case) -> Judgement:
     """
     source, claimed = case.proposal.source, case.proposal.source_class
     if case.actor.kind == "pipeline" and source.startswith(DERIVED_SOURCES):
-        return Judgement("fail", f"{source} is made of the graph or of what is published: that would feed on itself")
+        return Judgement(
+            "fail",
+            f"{source} is derived from the graph or its published documents, which would feed the graph on itself",
+        )
     unsure = [
         change.draft.id
         for change in case.nodes
@@ -437,7 +438,7 @@ def provenance(case: Case) -> Judgement:
     warnings = [f"{_named(unsure)}: little confidence"] if unsure else []
     kept_as = case.actor.claimed(claimed)
     if kept_as is not claimed is not UNSTATED:
-        warnings.append(f"kept as {kept_as}, the highest class that this statement may claim, and not as {claimed}")
+        warnings.append(f"stored as {kept_as}, the highest class that this statement may claim, not as {claimed}")
     if warnings:
         return Judgement("warn", "; ".join(warnings))
     return Judgement("pass", f"Stated in {source} by {case.actor.name}.")

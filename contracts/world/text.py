@@ -34,9 +34,9 @@ def fault_of_text(text: str) -> str | None:
             continue
         category = unicodedata.category(character)
         if category == "Cs":
-            return "holds half a surrogate pair, which is no character"
+            return "contains half a surrogate pair, which is not a character"
         if category == "Cc" and character not in _BREAKS:
-            return f"holds the control character U+{ord(character):04X}"
+            return f"contains the control character U+{ord(character):04X}"
     return None
 
 
@@ -45,12 +45,12 @@ def fault_of_title(text: str, longest: int) -> str | None:
     if is_blank(text):
         return "is empty"
     if len(text) > longest:
-        return f"has {len(text):,} characters; at most {longest} are taken"
+        return f"has {len(text):,} characters; the maximum is {longest}"
     if text.isprintable():  # so it has no line breaks, control or format characters
         return None
     for character in text:
         if character in _TITLE_BREAKS:
-            return "holds a line break or a tab"
+            return "contains a line break or a tab"
         if character in _DIRECTION_OVERRIDES:
-            return f"holds U+{ord(character):04X}, which reorders what is shown"
+            return f"contains U+{ord(character):04X}, which reorders the displayed text"
     return fault_of_text(text)

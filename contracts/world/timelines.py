@@ -138,7 +138,7 @@ def _outcome(fact: Node, placed: dict[str, Node], now: str) -> str:
             if highest.id == fact.id
             else f"{highest.id} stands highest, as {claim_of(highest).stands_as} by {highest.source!r}"
         )
-        return f"{fact.id} is disputed beside {', '.join(others)}: {why}"
+        return f"{fact.id} is disputed, along with {', '.join(others)}: {why}"
     ended = [node_id for node_id, node in placed.items() if node.ended_by == fact.id][:MOST_NAMED]
     return f"{fact.id} supersedes {', '.join(ended)}" if ended else f"{fact.id} holds"
 
@@ -213,5 +213,5 @@ class EdgeTimelines:
             else:
                 self.changed[other.id] = (other, msgspec.structs.replace(other, disputed=True))
                 edge = msgspec.structs.replace(edge, disputed=True)
-                self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed beside {other.target}")
+                self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed, along with {other.target}")
         return EdgeChange(change.draft, change.before, edge)

@@ -61,7 +61,7 @@ def judge(case: Case, aligned: Judgement, *, confirmed: bool = False) -> Judged:
 def _as_confirmed(judgement: Judgement) -> Judgement:
     if not judgement.owner_may_confirm:
         return judgement
-    return replace(judgement, reason=f"{judgement.reason} A client says that he gave it.")
+    return replace(judgement, reason=f"{judgement.reason} A client claims that the owner gave it.")
 
 
 def refuse_conflict(case: Case) -> None:

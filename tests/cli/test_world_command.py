@@ -99,7 +99,7 @@ def test_a_restored_ledger_is_called_rolled_back_until_the_restore_is_recorded(l
     report = svc("audit", code=1)
     assert (report["ok"], report["verdict"], report["faults"]) == (False, "rolled_back", [])
     said = CliRunner().invoke(app, ["world", "audit"])
-    assert f"ROLLED BACK: generation {draft.id} has 2 decisions, and the chain ends before" in said.stdout
+    assert f"ROLLED BACK: generation {draft.id} has 2 decisions, but the chain ends earlier" in said.stdout
     assert ("svc world restored" in said.stderr, "TAMPERED" in said.output) == (True, False)
     recorded = svc("restored", str(audit_of_backup))
     assert (recorded["decisions"], recorded["superseded"]) == (1, 1)

@@ -129,9 +129,9 @@ def verify(reader: Reader, known: KnownHeads | None = None) -> AuditReport:
                     faults += _batch_faults(reader, decision, payload["batch"])
                 else:
                     faults += _event_faults(reader, decision, payload["events"])
-    faults += [f"decision of seq {row['seq']} was taken out" for row in reader.rows("world_decisions_lost")]
+    faults += [f"decision with seq {row['seq']} was removed" for row in reader.rows("world_decisions_lost")]
     faults += [f"event {row['seq']} has no approved decision" for row in reader.rows("world_events_without_decision")]
-    faults += [f"{row['id']} is not as its newest event says" for row in reader.rows("world_states_unlike_events")]
+    faults += [f"{row['id']} differs from its newest event" for row in reader.rows("world_states_unlike_events")]
     count = reader.row("world_event_count")
     events = 0 if count is None else int(count["events"])
     return AuditReport(
@@ -194,18 +194,20 @@ def _compare(reader: Reader, name: str, at: str, head: AuditHead, found: _Compar
         return
     row = reader.row("world_numbered_decision", number=head.decisions)
     if row is None:
-        found.rolled_back.append(f"{name} has {head.decisions} decisions, and the chain ends before")
+        found.rolled_back.append(f"{name} has {head.decisions} decisions, but the chain ends earlier")
     elif row["decided_at"] > at:
-        found.rolled_back.append(f"{name} has another decision {head.decisions} than the chain, which took it later")
+        found.rolled_back.append(
+            f"{name} has another decision {head.decisions} than the chain, whose decision is later"
+        )
     else:
-        found.faults.append(f"the chain up to decision {head.decisions} is not that of {name}")
+        found.faults.append(f"the chain up to decision {head.decisions} differs from that of {name}")
 
 
 def _batch_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, Any]) -> list[str]:
     rows = reader.rows("world_events_of_decision", decision_seq=decision.seq)
     if batch_of(row["body"] for row in rows) == recorded:
         return []
-    return [f"the {len(rows)} events of decision {decision.number} are not those that it let in"]
+    return [f"the {len(rows)} events of decision {decision.number} are not those that it accepted"]
 
 
 def _event_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str, str]) -> list[str]:
@@ -216,7 +218,7 @@ def _event_faults(reader: Reader, decision: ChainedDecision, recorded: dict[str,
         for row in reader.rows("world_events_of_decision", decision_seq=decision.seq)
     }
     return [
-        f"event {seq} is not what decision {decision.number} let in"
+        f"event {seq} is not the one that decision {decision.number} accepted"
         for seq in sorted(stored.keys() | recorded.keys(), key=int)
         if stored.get(seq) != recorded.get(seq)
     ]

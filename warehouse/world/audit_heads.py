@@ -50,7 +50,7 @@ def known_heads(settings: Settings) -> KnownHeads:
         generation, head = manifest.generation, manifest.audit_head
         if head is None:
             if heads:
-                faults.append(f"generation {generation} holds no head of the audit, as those before it do")
+                faults.append(f"generation {generation} has no head of the audit, although earlier ones do")
         elif keys.verifies(head.signature, head_sha256(generation, head.decisions, head.link)):
             heads[generation] = head
         elif head.signature.get("kid") in kids:

@@ -89,7 +89,7 @@ def _by_operator(operator: str) -> _Author:
 
 
 def _by_owner(actor: Actor) -> _Author:
-    return _Author(actor, f"{actor.name} erases what is private.")
+    return _Author(actor, f"{actor.name} erases private data.")
 
 
 def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
@@ -110,7 +110,7 @@ def forget_owner(ledger: Ledger, owner: str, operator: str) -> int:
         if not (waits or erased.states or erased.others or callers_of(tx, owner)):
             raise OwnerUnknown(
                 f"There is nothing of {owner}, and no key of that owner.",
-                cure="Nothing was changed. Check the spelling; whom an earlier command forgot is not found again.",
+                cure="Nothing was changed. Check the spelling; an owner who was forgotten before can't be found.",
             )
         if not waits:
             _put_erasure(tx, f"era_{secrets.token_hex(8)}", owner, erased)
@@ -131,7 +131,7 @@ def erase_node(ledger: Ledger, actor: Actor, node_id: str) -> Erasure:
             digests = [subject_sha256(owner, "node", known) for known in (own_id(owner, node_id), node_id)]
             done = [erasure for digest in digests if (erasure := _recorded(tx, owner, digest)) is not None]
             if not done:
-                raise NodeUnknown("You have no private node of this id.")
+                raise NodeUnknown("You have no private node with this id.")
             return done[0]
         nodes = decode_nodes(tx.rows("world_node", id=stored))
         edges = decode_edges(tx.rows("world_edges_at", node_id=stored))

@@ -54,7 +54,7 @@ def load_constitution(
             reasons = "; ".join(f"{stage.stage}: {stage.reason}" for stage in decision.stages if stage.result == "fail")
             raise ConstitutionRefused(
                 f"The constitution breaks the graph's own rules: {reasons}.",
-                cure="Mend contracts/world/constitution; nothing of it was written.",
+                cure="Correct the files in contracts/world/constitution; nothing was written.",
             )
         return decision
 

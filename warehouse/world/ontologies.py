@@ -122,7 +122,7 @@ def set_ontology(
         assert known is not None
         if expected_version is not None and expected_version > known.version:
             raise BodyInvalid(
-                f"Version {expected_version} of the ontology is still to come: the newest one is {known.version}.",
+                f"Version {expected_version} of the ontology does not exist yet: the newest one is {known.version}.",
                 errors=[("/expectedVersion", f"is above {known.version}")],
             )
         if expected_version not in (None, known.version):

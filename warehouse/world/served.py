@@ -138,7 +138,7 @@ class ServedGraph:
         try:
             settle_due(ledger)
         except OperatorProblem:
-            _log.warning("What begins or ends by now is not written yet", exc_info=True)
+            _log.warning("States that began or ended by now are not written yet", exc_info=True)
             return
         self._catch_up()
 

@@ -77,7 +77,7 @@ def read_manifest(directory: Path) -> SnapshotManifest:
     try:
         checksum, _, body = (directory / MANIFEST).read_bytes().partition(b"\n")
         if hashlib.sha256(body).hexdigest().encode() != checksum:
-            raise _unusable(directory, "its manifest's checksum does not hold")
+            raise _unusable(directory, "its manifest's checksum is wrong")
         written = msgspec.json.decode(body, type=_Format).format
         if written > FORMAT:
             raise StoreTooNew(

@@ -29,7 +29,7 @@ def begin(tx: Transaction, owner: str, key_id: str) -> ImportState:
     now = tx.now()
     still_open = [row["id"] for row in tx.rows("world_open_imports", owner=owner, now=utc_text(now))]
     if len(still_open) >= MOST_OPEN_IMPORTS:
-        raise ImportsExceeded(f"Imports of yours are open; apply or delete one of them first: {', '.join(still_open)}.")
+        raise ImportsExceeded(f"You have open imports; apply or delete one of them first: {', '.join(still_open)}.")
     import_id = f"imp_{secrets.token_hex(16)}"
     tx.run(
         "world_begin_import",
@@ -46,7 +46,7 @@ def state_of(reader: Reader, owner: str, import_id: str, now: datetime | None = 
     """Returns an import of `owner`. Raises `ImportUnknown`, also for imports of others and expired ones."""
     row = reader.row("world_import", id=import_id, owner=owner)
     if row is None or (now is not None and row["expires_at"] <= utc_text(now)):
-        raise ImportUnknown("There is no import of this id, or none that your key can see.")
+        raise ImportUnknown("There is no import with this id, or none that your key can see.")
     chunks = reader.rows("world_import_chunk_digests", import_id=import_id)
     return ImportState(
         import_id=import_id,
@@ -63,7 +63,7 @@ def put_chunk(tx: Transaction, owner: str, import_id: str, number: int, body: by
     `BodyTooLarge`."""
     state = state_of(tx, owner, import_id, tx.now())
     if state.result is not None:
-        raise ImportsExceeded("This import was applied and takes no more chunks.")
+        raise ImportsExceeded("This import was applied and accepts no more chunks.")
     if number > MOST_CHUNKS:
         raise ImportsExceeded(f"An import has at most {MOST_CHUNKS} chunks.")
     if len(body) > CHUNK_BYTES:

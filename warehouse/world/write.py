@@ -145,7 +145,7 @@ def write_judged(
 def overtaken() -> StoreBusy:
     """Returns the problem of a proposal that was judged `JUDGED_AT_MOST` times without success."""
     return StoreBusy(
-        f"What a large proposal builds on was changed {JUDGED_AT_MOST} times while it was judged.",
+        f"The subjects of a large proposal were changed {JUDGED_AT_MOST} times while it was judged.",
         cure="Nothing was written, so the same proposal can be sent again.",
     )
 
@@ -226,7 +226,7 @@ def _refuse_beyond_trial(tx: Transaction, key_id: str, judged: Judged, states: S
         )
     most = trial_plan().private_nodes
     if row["nodes"] > most and any(isinstance(state, Node) for state in states):
-        raise TrialFull(f"A trial key includes {most} private nodes, and {row['nodes']} would be there.")
+        raise TrialFull(f"A trial key includes {most} private nodes; with this write it would have {row['nodes']}.")
 
 
 def pending(ledger: Ledger, limit: int = 100) -> list[tuple[int, datetime, Proposal]]:

@@ -199,7 +199,9 @@ class BuiltGraph(Document):
     edges: list[BuiltEdge]
     duplicates: list[PossibleDuplicate]
     contradictions: list[ContradictingEdge]
-    refused: list[StatementRefusal] = Field(description="Triples, nodes and edges that were refused, but no others")
+    refused: list[StatementRefusal] = Field(
+        description="Triples, nodes and edges that were refused; all others were accepted"
+    )
     not_understood: NotUnderstood
 
 
@@ -293,11 +295,11 @@ def read_graph(
     refused = read_statements(findings, ontology, request.triples, request.nodes, request.edges, stored_id, now)
     if refused and not findings.nodes:
         raise BodyInvalid(
-            "None of the statements can be taken.", errors=[(each.pointer, each.reason) for each in refused]
+            "None of the statements can be accepted.", errors=[(each.pointer, each.reason) for each in refused]
         )
     nodes, edges = findings.nodes, findings.edges
     if len(edges) > MOST_EDGES:
-        raise BodyInvalid(f"This gives more than {MOST_EDGES:,} edges; send less at once.")
+        raise BodyInvalid(f"The request gives more than {MOST_EDGES:,} edges; send less at once.")
     graph = BuiltGraph(
         graph_id=graph_id,
         nodes=[_built_node(node, ontology.node_types[node.type].domain, texts) for node in nodes],
@@ -411,8 +413,8 @@ def _content_hash(request: BuildRequest) -> str:
         return canonical_sha256(content)
     except ValueError:  # also raised for values without a canonical form
         raise BodyInvalid(
-            "A property holds a number that JSON can't carry exactly: integers go to 2^53 - 1.",
-            errors=[("/nodes", "holds a number that JSON can't carry exactly")],
+            "A property contains a number that JSON can't represent exactly: integers go up to 2^53 - 1.",
+            errors=[("/nodes", "contains a number that JSON can't represent exactly")],
         ) from None
 
 
@@ -441,14 +443,14 @@ def _json(text: str, number: int) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("a key comes twice in one object")
+        raise ValueError("an object has the same key twice")
     return dict(pairs)
 
 
 def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no number that JSON can carry")
+        raise ValueError(f"{text[:20]} is not a number that JSON can represent")
     return number
 
 

@@ -138,7 +138,7 @@ class Findings:
 
     @property
     def has_room_for_mentions(self) -> bool:
-        """Returns whether there is still room for edges from prose to the people whom it names, besides all others."""
+        """Decides whether edges from prose to the people whom it names still have room: half of all edges."""
         return len(self._edges) < MOST_EDGES // 2
 
     def add(self, rule: str, document: str, node_type: str, title: str, spans: Iterable[Span]) -> FoundNode:
@@ -237,7 +237,7 @@ class Findings:
 
     def _new(self, node_id: str, node_type: str, title: str, rule: str) -> FoundNode:
         if len(self._nodes) >= MOST_NODES:
-            raise BodyInvalid(f"This gives more than {MOST_NODES:,} nodes; send less at once.")
+            raise BodyInvalid(f"The request gives more than {MOST_NODES:,} nodes; send less at once.")
         node = self._nodes[node_id] = FoundNode(node_id, node_type, title, rule)
         return node
 

@@ -138,7 +138,7 @@ def without(
 
 
 def documents_in(nodes: Collection[Node], edges: Collection[Edge]) -> set[str]:
-    """Returns the documents behind those of these states that `without` could end or change."""
+    """Returns the source documents of those of these states that `without` could end or change."""
     states: list[Node | Edge] = [*filter(_ends, nodes), *filter(is_live, _edges_of(nodes, edges))]
     return {name for state in states for name in documents_of(state.properties)}
 

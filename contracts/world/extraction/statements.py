@@ -191,7 +191,7 @@ class _Statements:
     def node(self, statement: NodeStatement) -> None:
         self._refuse_type(statement.type, "/type")
         if statement.id in self._by_id:
-            raise _RefusedError("/id", f"{statement.id} comes twice")
+            raise _RefusedError("/id", f"{statement.id} occurs twice")
         properties = dict(statement.properties)
         if statement.confidence is not None:
             properties["confidence"] = statement.confidence
@@ -200,7 +200,7 @@ class _Statements:
             raise _RefusedError("/properties", fault)
         observed_at = properties.get("observed_at")
         if observed_at is not None and instant_of(observed_at) > self._soon:
-            raise _RefusedError("/properties/observed_at", "is still to come")
+            raise _RefusedError("/properties/observed_at", "is in the future")
         self._refuse_period(statement)
         self._refuse_contradiction(statement, properties)
         node = self._named(statement.id, statement.type, statement.title, "/id")
@@ -264,7 +264,7 @@ class _Statements:
         more = stated | {name: instant for name, instant in period.items() if instant is not None}
         also = [*edge.properties.get("also", []), more]
         if fault_of_properties(edge.properties | {"also": also}):
-            raise _RefusedError("", "says more of one edge than it can hold")
+            raise _RefusedError("", "states more about one edge than it can contain")
         edge.properties["also"] = also
 
     def _thing(self, stated: str | Thing) -> FoundNode:
@@ -285,11 +285,14 @@ class _Statements:
 
     def _refuse_id(self, given: str | None, at: str) -> None:
         if given is not None and (not _GIVEN_ID.fullmatch(given) or given.startswith("own/")):
-            raise _RefusedError(at, "is no id: letters, digits and . _ : / @ # -, first a letter or digit, not `own/`")
+            raise _RefusedError(
+                at,
+                "is not a valid id: letters, digits and . _ : / @ # -, the first one a letter or digit, and not `own/`",
+            )
 
     def _refuse_type(self, name: str, at: str) -> None:
         if name not in self._ontology.node_types:
-            raise _RefusedError(at, f"is none of {', '.join(sorted(self._ontology.node_types))}")
+            raise _RefusedError(at, f"is not one of {', '.join(sorted(self._ontology.node_types))}")
 
     def _refuse_type_of_act(self, name: str, at: str) -> None:
         if name in ACT_EDGES or name == SUPERSEDES:

@@ -286,23 +286,27 @@ def _risks(request: DesignRequest, chosen: Sequence[_Chosen], left_out: Sequence
         risk("too_open", "Privacy is public, though sources may be about people", "high", "high", "Choose `private`.")
     if left_out:
         names = ", ".join(choice.kind.title.lower() for choice in left_out)
-        risk("small_budget", f"No room for {names}", "high", "medium", "Raise `budgetTokens`, or ask by node id.")
+        risk("small_budget", f"No room for {names}", "high", "medium", "Raise `budgetTokens`, or query by node id.")
     needed = timedelta(days=max(choice.kind.keep_days for choice in chosen))
     if constraints.retention is not None and constraints.retention < needed / 4:
         risk(
             "short_retention",
-            "Memory ends long before its use does",
+            "Memory ends long before it stops being useful",
             "medium",
             "medium",
-            "Write down decisions and agreements where they are kept for longer.",
+            "Record decisions and agreements where they are kept for longer.",
         )
     if not request.sources:
-        risk("no_sources", "Nothing feeds the memory but the session itself", "medium", "low", "Name `sources`.")
+        risk("no_sources", "Only the session itself feeds the memory", "medium", "low", "Name `sources`.")
     if rule.least_confidence < 0.5:
-        risk("weak_evidence", "Statements of little confidence are kept", "medium", "medium", "Choose `internal`.")
+        risk("weak_evidence", "Statements of low confidence are kept", "medium", "medium", "Choose `internal`.")
     if len(request.sources) > 1:
         risk(
-            "contradiction", "Sources may contradict one another", "medium", "medium", "Supersede, with a source each."
+            "contradiction",
+            "Sources may contradict one another",
+            "medium",
+            "medium",
+            "Supersede old statements, and name the source of each.",
         )
     return risks
 
@@ -313,7 +317,7 @@ def _unknowns(request: DesignRequest) -> list[Unknown]:
         Unknown(
             about=f"/goals/{number}/kinds",
             question=f'Which kinds of data does "{goal.title}" need?',
-            assumed="Only what the sources bring.",
+            assumed="Only those that the sources provide.",
         )
         for number, goal in enumerate(request.goals)
         if not goal.kinds
@@ -337,7 +341,7 @@ def _unknowns(request: DesignRequest) -> list[Unknown]:
         Unknown(
             about="/stores",
             question="How many records will be written?",
-            assumed="Any number: the budget bounds what is recalled, not what is kept.",
+            assumed="Any number: the budget bounds what is recalled, not what is stored.",
         ),
     ]
     return unknowns
@@ -349,7 +353,7 @@ def _unknowns_of_source(about: str, source: DesignSource) -> list[Unknown]:
         unknowns.append(
             Unknown(
                 about=f"{about}/kinds",
-                question=f'Which kinds of data does "{source.title}" hold?',
+                question=f'Which kinds of data does "{source.title}" contain?',
                 assumed=f"Facts: it fills `{UNDECLARED_FILL}`.",
             )
         )
@@ -357,13 +361,13 @@ def _unknowns_of_source(about: str, source: DesignSource) -> list[Unknown]:
     open_kinds = not source.kinds or any(kinds[name].personal is None for name in source.kinds)
     if source.personal is None and open_kinds and not any(kinds[name].personal for name in source.kinds):
         unknowns.append(
-            Unknown(about=f"{about}/personal", question=f'Is "{source.title}" about people?', assumed="It may be: yes.")
+            Unknown(about=f"{about}/personal", question=f'Is "{source.title}" about people?', assumed="Yes: it may be.")
         )
     if source.special_categories is None and source.may_be_personal:
         unknowns.append(
             Unknown(
                 about=f"{about}/specialCategories",
-                question=f'Does "{source.title}" hold special categories of personal data, such as health?',
+                question=f'Does "{source.title}" contain special categories of personal data, such as health?',
                 assumed="None.",
             )
         )
@@ -424,7 +428,7 @@ def plan_proposal(plan: MemoryPlan, goals: Sequence[DesignGoal], actor: Actor, a
             "PART_OF",
         )
     for rule in plan.write_rules:
-        title = f"Writes to {rule.store} bring {', '.join(rule.needs)}"
+        title = f"Writes to {rule.store} require {', '.join(rule.needs)}"
         properties = {"least_confidence": rule.least_confidence, "needs": rule.needs}
         principle = NodeDraft(id=node_id("rule", rule.store), type="Principle", title=title, properties=properties)
         nodes.append(principle)

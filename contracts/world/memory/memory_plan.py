@@ -25,7 +25,7 @@ def _with_title(value: Any) -> Any:
 
 def _iso_duration(value: Any) -> Any:
     if isinstance(value, str) and not value.startswith("P"):
-        raise ValueError("is no ISO 8601 duration such as P90D or PT12H")
+        raise ValueError("is not an ISO 8601 duration such as P90D or PT12H")
     return value
 
 
@@ -42,13 +42,13 @@ def iso_duration(duration: timedelta) -> str:
 
 def _known_data_kind(name: str) -> str:
     if name not in (known := load_store_kinds().data_kinds):
-        raise ValueError(f"is none of {', '.join(known)}")
+        raise ValueError(f"is not one of {', '.join(known)}")
     return name
 
 
 def _known_category(name: str) -> str:
     if name not in (known := load_store_kinds().special_categories):
-        raise ValueError(f"is none of {', '.join(known)}")
+        raise ValueError(f"is not one of {', '.join(known)}")
     return name
 
 
@@ -94,9 +94,9 @@ class DesignSource(Document):
     def _consistent(self) -> Self:
         about_people = [name for name in self.kinds if load_store_kinds().data_kinds[name].personal]
         if self.personal is False and about_people:
-            raise ValueError(f"is said not to be personal, but {', '.join(about_people)} are always about people")
+            raise ValueError(f"is declared as not personal, but {', '.join(about_people)} are always about people")
         if self.personal is False and self.special_categories:
-            raise ValueError("is said not to be personal, but has special categories of personal data")
+            raise ValueError("is declared as not personal, but has special categories of personal data")
         return self
 
     @property
@@ -140,8 +140,8 @@ class DesignConstraints(Document):
         most_days = None if privacy is None else load_store_kinds().privacy[privacy].most_personal_days
         if retention is not None and most_days is not None and retention > timedelta(days=most_days):
             raise ValueError(
-                f"is {iso_duration(retention)}, and privacy `{privacy}` keeps memory about people for P{most_days}D at "
-                "most: ask for that or less, or for another level of privacy"
+                f"is {iso_duration(retention)}, but privacy `{privacy}` keeps memory about people for at most "
+                f"P{most_days}D: request that or less, or another level of privacy"
             )
         return retention
 
@@ -208,7 +208,7 @@ class WriteRule(Document):
     through: Literal["POST /api/v2/world-model/signal"] = "POST /api/v2/world-model/signal"
     link: SignalLink = Field(description="The link that makes a signal a record of this store")
     least_confidence: float = Field(ge=0, le=1)
-    needs: list[str] = Field(description="What a write must bring along")
+    needs: list[str] = Field(description="What a write requires")
     visibility: Literal["private"] = "private"
 
 

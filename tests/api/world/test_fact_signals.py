@@ -162,7 +162,7 @@ def test_the_correction_of_a_passage_names_the_document_that_says_the_same(servi
     corrected = state(service, ada, corrects=wrong, type="Passage", title="Blood type: A+", payload={})
     judged = stage(corrected, "referential_integrity")
     assert judged["result"] == "warn"
-    assert f"{ids['Document']} was read from its place, and stays as it is" in judged["reason"]
+    assert f"{ids['Document']} was read from its place and stays unchanged" in judged["reason"]
 
 
 def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
@@ -294,7 +294,7 @@ def test_a_key_claims_no_class_above_its_own(service):
     weak = key(service, max_class=SourceClass.HEARSAY)
     capped = state(service, weak, "Bozo", sourceClass="document")
     assert capped["nodes"][0]["sourceClass"] == "hearsay"
-    assert stage(capped, "provenance")["reason"].startswith("kept as hearsay")
+    assert stage(capped, "provenance")["reason"].startswith("stored as hearsay")
     strong = key(service)
     document = state(service, strong, "Grace", sourceClass="document", source="the register")["signalId"]
     spoofed = state(service, weak, "Bozo2", source="the register", verdict="rejected")
@@ -375,7 +375,7 @@ def test_a_planned_fact_waits_for_its_day(tmp_path):
         day = utc_text(datetime.now(UTC) + timedelta(days=1))
         state(service, ada, "Grace")
         planned = state(service, ada, "Linus", source="the board", validFrom=day)
-        assert "a time to come" in stage(planned, "temporal")["reason"]
+        assert "a future time" in stage(planned, "temporal")["reason"]
         assert cto(service, ada)[0] == {"Grace": False}
         state(service, ada, "Alan", source="a newer letter")
         assert cto(service, ada)[0] == {"Alan": False}

@@ -142,7 +142,7 @@ def test_nodes_of_others_forgotten_ones_and_unknown_ones_are_answered_alike(serv
         for past in ({}, {"recordedAsOf": 2}, {"asOf": "2026-01-01T00:00:00Z"})
     ]
     bodies = {(each.status_code, each.json()["code"], each.json()["detail"]) for each in answers}
-    assert bodies == {(404, "node_unknown", "There is no node of this id, or none that your key can see.")}
+    assert bodies == {(404, "node_unknown", "There is no node with this id, or none that your key can see.")}
     assert read(service, bob, his).status_code == 200
 
 

@@ -103,7 +103,7 @@ def test_words_are_set_read_back_by_version_and_used_by_signals_queries_and_buil
     to_come = ada.set(KITCHEN, 400, expectedVersion=3)
     assert (to_come["code"], to_come["detail"]) == (
         "body_invalid",
-        "Version 3 of the ontology is still to come: the newest one is 2.",
+        "Version 3 of the ontology does not exist yet: the newest one is 2.",
     )
     assert to_come["errors"] == [{"pointer": "/expectedVersion", "detail": "is above 2"}]
     assert ada.ask("GET", ONTOLOGY, 400, params={"version": 9})["code"] == "parameter_invalid"

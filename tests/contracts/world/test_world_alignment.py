@@ -82,7 +82,7 @@ drafts = st.builds(
 @settings(max_examples=60 * ROUNDS, deadline=None)
 @given(st.lists(drafts, max_size=8))
 def test_drafts_are_judged_together_as_one_by_one(together) -> None:
-    warning = "Below what blocks: "
+    warning = "Matches that do not block: "
     alone = [aligned_with(RULES, proposal(draft)) for draft in together]
     failed = [judged for judged in alone if judged.result == "fail"]
     warned = [judged.reason.removeprefix(warning) for judged in alone if judged.result == "warn"]

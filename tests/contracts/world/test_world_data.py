@@ -21,7 +21,7 @@ TEN = datetime(2026, 11, 21, 10, 10, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (lambda raw: raw["domains"].pop("TRACK"), "the domains have to be"),
+        (lambda raw: raw["domains"].pop("TRACK"), "the domains must be"),
         (lambda raw: raw["node_types"]["Goal"].update(domain="DREAMS"), "Goal: no domain DREAMS"),
         (lambda raw: raw["node_types"]["Goal"]["properties"].update(x="colour"), "Goal: no kind colour"),
         (lambda raw: raw["relationship_types"]["PURSUES"].update(ends=[[["Wish"], ["ANY"]]]), "PURSUES: no node type"),

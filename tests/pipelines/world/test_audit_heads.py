@@ -126,7 +126,7 @@ def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
     house.rewrite_history(2, "local:ada", "local:eve")
     with house.ledger.read() as reader:
         assert verify(reader).faults == [], "the chain fits itself"
-    assert house.audit().faults == [f"the chain up to decision 3 is not that of generation {generation}"]
+    assert house.audit().faults == [f"the chain up to decision 3 differs from that of generation {generation}"]
 
 
 def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> None:
@@ -135,7 +135,7 @@ def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> No
     with house.ledger._writers.begin() as connection:
         for table in ("world_decision_payloads", "world_decisions"):
             connection.execute(text(f"delete from {table} where seq = (select max(seq) from {table})"))
-    assert any("has 2 decisions, and the chain ends before" in fault for fault in house.audit().rolled_back)
+    assert any("has 2 decisions, but the chain ends earlier" in fault for fault in house.audit().rolled_back)
 
 
 @pytest.mark.parametrize("forgery", ["another link", "another signature", "a signature of no form", "no head"])
@@ -181,7 +181,7 @@ def test_a_restore_is_rolled_back_until_it_is_recorded_and_intact_from_then_on(h
     house.lose_decisions(after=1)
     report = house.audit()
     assert (report.verdict, report.faults) == ("rolled_back", [])
-    assert report.rolled_back == [f"generation {generation} has 3 decisions, and the chain ends before"]
+    assert report.rolled_back == [f"generation {generation} has 3 decisions, but the chain ends earlier"]
     house.record_restore()
     report = house.audit()
     assert (report.verdict, report.superseded, report.signed_heads) == ("intact", 1, 2)
@@ -198,7 +198,8 @@ def test_a_restore_that_went_on_before_it_was_recorded_is_no_tampering(house: Au
     house.decide("new", "newer")
     report = house.audit()
     assert (report.verdict, report.faults) == ("rolled_back", [])
-    assert report.rolled_back == [f"generation {generation} has another decision 2 than the chain, which took it later"]
+    later = f"generation {generation} has another decision 2 than the chain, whose decision is later"
+    assert report.rolled_back == [later]
     house.record_restore()
     assert house.audit().verdict == "intact"
 
@@ -210,7 +211,7 @@ def test_a_chain_rewritten_after_a_recorded_restore_is_tampered_with(house: Audi
     house.record_restore()
     house.rewrite_history(1, "local:ada", "local:eve")
     [fault] = house.audit().faults
-    assert fault.startswith("the chain up to decision 2 is not that of the restore of ")
+    assert fault.startswith("the chain up to decision 2 differs from that of the restore of ")
 
 
 def test_decisions_taken_out_after_a_recorded_restore_are_missed(house: AuditedHouse) -> None:
@@ -221,7 +222,7 @@ def test_decisions_taken_out_after_a_recorded_restore_are_missed(house: AuditedH
     house.decide("new")
     generation = house.publish_change()
     house.lose_decisions(after=2)
-    assert house.audit().rolled_back == [f"generation {generation} has 3 decisions, and the chain ends before"]
+    assert house.audit().rolled_back == [f"generation {generation} has 3 decisions, but the chain ends earlier"]
     house.lose_decisions(after=1)
     report = house.audit()
     assert report.verdict == "rolled_back"

@@ -361,7 +361,7 @@ def test_what_the_graph_has_already_is_planned_only_where_it_changes(
     outcome = import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
     known = {stage.stage: stage.reason for stage in outcome.stages}["deduplication"]
     assert (outcome.verdict, outcome.written, planned) == ("approved", 0, [])
-    assert known == "4 of it is known already and is not written again."  # of a part
+    assert known == "Already known and not written again: 4."  # of a part
     records[1] = node("n1", title="Another title")
     outcome = import_graph(ledger, file_of(*records).splitlines, actor, alignment=no_rules)
     assert (outcome.verdict, outcome.written, set(planned)) == ("approved", 1, {"n1"})
@@ -423,7 +423,7 @@ def test_what_a_file_states_twice_is_refused_with_both_lines_wherever_a_part_end
     with pytest.raises(ImportInvalid) as refused:
         import_graph(still, lambda: lines, actor, alignment=no_rules)
     assert refused.value.detail == (
-        f"Line {line} states {twice} again, which line {before} states: all states of one stand together."
+        f"Line {line} states {twice} again, which line {before} states: states of one must be consecutive."
     )
     assert refused.value.errors[0][0] == f"/lines/{line}"
     assert still.head() == head

@@ -346,33 +346,33 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ),
         (
             "delete from world_decision_payloads where seq = 6; delete from world_decisions where number = 3",
-            "decision of seq 6 was taken out",
+            "decision with seq 6 was removed",
         ),
         (
             "update world_events set body = replace(body, 'Title', 'Tale') where seq = 2",
-            "event 2 is not what decision 1",
+            "event 2 is not the one that decision 1",
         ),
-        ("delete from world_events where seq = 4", "event 4 is not what decision 1 let in"),
+        ("delete from world_events where seq = 4", "event 4 is not the one that decision 1 accepted"),
         ("update world_events set decision_seq = 5 where seq = 7", "event 7 has no approved decision"),
         (
             "insert into world_events select 99, kind, 'x', 99, actor, source, recorded_at, body, 0 from world_events "
             "where seq = 2",
             "event 99 has no approved decision",
         ),
-        ("update world_nodes set body = replace(body, 'Title', 'Tale') where id = 't'", "t is not as its newest event"),
-        ("update world_events set segment = 1 where seq = 7", "is not as its newest event says"),
-        ("update world_edges set segment = 1", "is not as its newest event says"),
-        ("delete from world_edges", "is not as its newest event says"),
-        ("update world_edges set revision = revision + 1000", "is not as its newest event says"),
+        ("update world_nodes set body = replace(body, 'Title', 'Tale') where id = 't'", "t differs from"),
+        ("update world_events set segment = 1 where seq = 7", "differs from its newest event"),
+        ("update world_edges set segment = 1", "differs from its newest event"),
+        ("delete from world_edges", "differs from its newest event"),
+        ("update world_edges set revision = revision + 1000", "differs from its newest event"),
         (
             "insert into world_edges (revision, id, source, target, type, owner, visibility, live) "
             "select 98, id, source, target, type, owner, visibility, live from world_edges",
-            "is not as its newest event says",
+            "differs from its newest event",
         ),
         (
             "create temp table copied as select * from world_nodes where id = 't'; update copied set id = 'x'; "
             "insert into world_nodes select * from copied",
-            "x is not as its newest event says",
+            "x differs from its newest event",
         ),
     ],
 )

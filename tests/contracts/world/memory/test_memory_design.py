@@ -67,12 +67,12 @@ def test_the_words_of_a_title_say_nothing(title):
 def test_what_is_not_declared_is_named_with_what_the_plan_assumes():
     made = plan(goals=["Help"], sources=["notes", {"title": "logs", "kinds": ["logs"], "personal": False}])
     assert [(unknown.about, unknown.assumed) for unknown in made.unknowns] == [
-        ("/goals/0/kinds", "Only what the sources bring."),
+        ("/goals/0/kinds", "Only those that the sources provide."),
         ("/sources/0/kinds", "Facts: it fills `semantic`."),
-        ("/sources/0/personal", "It may be: yes."),
+        ("/sources/0/personal", "Yes: it may be."),
         ("/sources/0/specialCategories", "None."),
         ("/budget", "80."),
-        ("/stores", "Any number: the budget bounds what is recalled, not what is kept."),
+        ("/stores", "Any number: the budget bounds what is recalled, not what is stored."),
     ]
     assert store(made, "semantic").sources == ["notes"]
 
@@ -145,7 +145,7 @@ def test_a_retention_that_is_named_is_obeyed_and_otherwise_each_store_says_why(p
 
 
 def test_a_retention_that_privacy_forbids_is_refused():
-    with pytest.raises(ValidationError, match="is P730D, and privacy `regulated` keeps memory about people for P30D"):
+    with pytest.raises(ValidationError, match="is P730D, but privacy `regulated` keeps memory about people"):
         plan(constraints={"privacy": "regulated", "retention": "P2Y"})
 
 
