@@ -292,6 +292,23 @@ def is_negated(tokens: Sequence[Token], meaning: Meaning) -> bool:
 _NEGATION_REACH = 4
 
 
+def is_reported(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether the verb only reports what somebody does or did: "what did I pay", "the people I invited". "Can I
+    pay" asks for it."""
+    words, subject = _tables().words, meaning.first - 1
+    return (
+        subject > 0
+        and tokens[subject].text in words["subjects"]
+        and tokens[subject].clause == tokens[subject - 1].clause == tokens[meaning.first].clause
+        and tokens[subject - 1].text not in words["before_subjects"]
+    )
+
+
+def only_shows(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether the verb asks for nothing but information, unlike "get a refund" or "find me a taxi"."""
+    return tokens[meaning.first].text in _tables().words["only_show"]
+
+
 def meaning_of_name(tokens: Sequence[Token]) -> Meaning | None:
     """Returns the meaning of a tool's name: the first verb, and the thing after it (or before it, as in
     `calendar.create`)."""

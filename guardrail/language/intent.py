@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
-from guardrail.language.actions import is_negated, kinds_spoken_of, meanings_in_sentence
+from guardrail.language.actions import is_negated, is_reported, kinds_spoken_of, meanings_in_sentence, only_shows
 from guardrail.language.lexicon import Lexicon, Token, tokens_of
 from guardrail.model import Effect, Passage, Span
 from guardrail.record import record
@@ -97,10 +97,16 @@ class _Asked:
 def _asked_for(request: str) -> _Asked:
     """Parses the request of the current check, once for all its effects."""
     tokens = tokens_of(request)
+    meanings = meanings_in_sentence(tokens)
+    asked = [meaning for meaning in meanings if not is_reported(tokens, meaning)]
+    requested = frozenset((meaning.kind, meaning.object) for meaning in asked if not is_negated(tokens, meaning))
+    # "Show my standing orders" asks for no order, but other requests ask by a noun: "I need a refund".
+    shows = bool(meanings) and all(only_shows(tokens, meaning) for meaning in asked)
+    kinds = frozenset() if shows else kinds_spoken_of(tokens)
     return _Asked(
         frozenset(token.text for token in tokens),
-        frozenset(_GROUPS.get(kind, "change") for kind in kinds_spoken_of(tokens)),
-        _requested(tokens),
+        frozenset(_GROUPS.get(kind, "change") for kind in kinds),
+        requested,
         bool(_DELEGATION.hits(tokens)),
     )
 
