@@ -34,6 +34,17 @@ _BY_METHOD = {
     "COPY": EffectKind.CREATE,
     "MKCOL": EffectKind.CREATE,
 }
+_DRY_RUN = re.compile(r"[?&](?:dry[-_]?run|(?:validate|test)[-_]?only|simulate|preview|what[-_]?if)=(\w+)", re.I)
+_SWITCHED_ON = frozenset(("true", "1", "yes", "on", "all", "server", "client"))
+_WITH_DRY_RUNS = frozenset(("kubernetes", "argo cd", "elasticsearch"))
+"""Products with rows that know such a flag. Others, such as GitHub, ignore a parameter that they don't know."""
+_CLOUDS_WITH_DRY_RUNS = (".googleapis.com", ".amazonaws.com")
+_CHANGES_NOTHING_IF_DRY = frozenset(
+    (
+        *(EffectKind.DELETE, EffectKind.OVERWRITE, EffectKind.ALTER, EffectKind.CREATE, EffectKind.CONFIGURE),
+        *(EffectKind.STOP, EffectKind.CANCEL),
+    )
+)
 _KEYS = {"product", "source", "method", "url", "body", "effects"}
 _EFFECT_KEYS = {"kind", "object", "scope", "place", "reversible", "sensitivity", "detail", "says"}
 
@@ -83,8 +94,12 @@ def effects_of_request(
     if scheme == "file":
         return (Effect(EffectKind.READ, ObjectKind.PATH, span, "http", (Target(url[len("file://") :]),)),)
     address = f"{host}:{port}{_path_of(url)}"
+    dry = _is_dry_run(address)
     for row in rows if rows is not None else _rows_for(method, address):
         if row.fits(method, address, body):
+            knows_flag = row.product in _WITH_DRY_RUNS or host.endswith(_CLOUDS_WITH_DRY_RUNS)
+            if dry and knows_flag and all(effect.kind in _CHANGES_NOTHING_IF_DRY for effect in row.effects):
+                break
             return tuple(
                 Effect(
                     effect.kind,
@@ -99,6 +114,8 @@ def effects_of_request(
                 for effect in row.effects
             )
     kind = _BY_METHOD.get(method, EffectKind.DOWNLOAD)
+    if dry and kind in _CHANGES_NOTHING_IF_DRY:
+        kind = EffectKind.SEND if body else EffectKind.DOWNLOAD
     # A server on this machine belongs to the current work; its data can be recreated.
     here = _THIS_MACHINE.match(host) is not None
     for_good = kind is EffectKind.DELETE and not here
@@ -113,6 +130,12 @@ def effects_of_request(
             detail=detail,
         ),
     )
+
+
+def _is_dry_run(address: str) -> bool:
+    """Decides whether the query asks the server to change nothing: `?dryRun=All`, but not `?dryRun=false`."""
+    flags = _DRY_RUN.findall(address)
+    return bool(flags) and all(value.lower() in _SWITCHED_ON for value in flags)
 
 
 def _rows_for(method: str, address: str) -> Sequence[Row]:

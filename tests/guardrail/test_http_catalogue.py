@@ -62,6 +62,30 @@ def test_the_metadata_service_of_a_cloud_is_a_secret(url: str) -> None:
     assert (effect.kind, effect.targets[0].sensitivity) == (EffectKind.READ, "secret")
 
 
+@pytest.mark.parametrize(
+    ("method", "url", "body", "expected"),
+    [
+        ("DELETE", "https://k8s:6443/apis/apps/v1/namespaces/prod/deployments/web?dryRun=All", None, "download"),
+        ("DELETE", "https://k8s:6443/api/v1/namespaces/prod?propagationPolicy=Foreground&dryRun=All", None, "download"),
+        ("PATCH", "https://k8s:6443/api/v1/namespaces/prod?dryRun=All", "{}", "send"),
+        ("DELETE", "https://api.example.com/v1/users/7?dry_run=true", None, "download"),
+        ("DELETE", "https://api.example.com/v1/users/7?dryrun=1", None, "download"),
+        ("PUT", "https://api.example.com/v1/users/7?dry-run=yes", "{}", "send"),
+        ("DELETE", "https://compute.googleapis.com/v1/instances/7?validateOnly=true", None, "download"),
+        ("DELETE", "https://api.example.com/v1/users/7?simulate=true", None, "download"),
+        ("DELETE", "https://api.example.com/v1/users/7?dryRun=false", None, "delete"),
+        ("DELETE", "https://api.example.com/v1/users/7?dry_run=true&dry_run=false", None, "delete"),
+        ("DELETE", "https://api.example.com/v1/dryRun=All", None, "delete"),
+        ("DELETE", "https://api.example.com/v1/users/7#?dry_run=true", None, "delete"),
+        ("DELETE", "https://api.github.com/repos/acme/shop?dry_run=true", None, "delete"),
+        ("POST", "https://api.stripe.com/v1/refunds?dry_run=true", "charge=ch_1", "pay"),
+    ],
+)
+def test_a_dry_run_changes_nothing(method: str, url: str, body: str | None, expected: str) -> None:
+    (effect,) = http.effects_of_request(method, url, {}, body, SPAN)
+    assert effect.kind == expected
+
+
 def test_a_server_on_this_machine_can_make_its_data_again() -> None:
     (here,) = http.effects_of_request("DELETE", "http://localhost:3000/api/todos/1", {}, None, SPAN)
     assert (here.targets[0].place, here.reversible) == (Place.UNKNOWN, Reversible.YES)

@@ -320,6 +320,9 @@ PAIRS = [
     # containers
     ("docker system prune -a --volumes -f", "docker system df"),
     ("docker compose down -v", "docker compose down"),
+    ("docker compose -f compose.yml down -v", "docker compose -f compose.test.yml down -v"),
+    ("docker-compose -p shop rm --volumes", "docker-compose -p shop-e2e rm --volumes"),
+    ("docker compose -f attest.yml down --volumes", "docker compose -f tests/compose.yml down --volumes"),
     ("docker run --privileged -it debian bash", "docker run --rm debian cat /etc/os-release"),
     ("kubectl delete namespace shop", "kubectl get namespace shop"),
     ("kubectl delete deploy --all -n prod", "kubectl rollout status deploy/web -n staging"),
