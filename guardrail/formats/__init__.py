@@ -158,6 +158,7 @@ _BETWEEN = "=:,"
 """Characters between a name and its value, if there is no "is"."""
 # Suffixes after "key" or "token" in names of values that aren't the secret itself.
 _ABOUT_ANOTHER = r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
+_NAMED_FILE = r"@[\w./~-]{1,200}\.(?:txt|json|ya?ml|pem|key|env|crt|p12|b64|pub|asc)$"
 # Services whose keys have no distinctive shape: the name precedes the key.
 _VENDORS = (
     r"(?i)\b(?:adobe|adyen|aiven|airtable|algolia|alibaba|amplitude|asana|atlassian|auth0|aws|azure|beamer|binance"
@@ -209,7 +210,7 @@ def _named(text: str) -> Iterator[Finding]:
         value = match.group(3).rstrip(".,;)]}")
         if len(value) < 6 or value.endswith(":") or values.is_placeholder(value):
             continue  # too short, a name before its own value, or a placeholder
-        if _compiled(_ABOUT_ANOTHER).search(match.group(1)):
+        if _compiled(_ABOUT_ANOTHER).search(match.group(1)) or _compiled(_NAMED_FILE).match(value):
             continue
         start = match.start(3)
         if values.is_random(value):

@@ -14,6 +14,7 @@ from guardrail.interpret.frame import Frame, directory_of
 from guardrail.interpret.inner_words import found_by_search, read_as, substitution
 from guardrail.interpret.pipes import dumps_database, receives_nothing
 from guardrail.interpret.programs import CARES, DESTRUCTIVE_VERBS, SHELLS, WRITES, entry_of
+from guardrail.interpret.stored_secrets import comes_from_elsewhere
 from guardrail.interpret.targets import DESTROYS
 from guardrail.interpret.work import Part, Work
 from guardrail.model import Call, Effect, Target, Uncovered, Word
@@ -110,6 +111,8 @@ class Rows(Part):
         if row.object is ObjectKind.PATH and row.kind in _REACHES_EMPTY:
             targets, scope = self._if_empty(words, targets, scope, call)
         detail = _detail(row, parsed)
+        if (row.kind, row.object) == (EffectKind.WRITE, ObjectKind.SECRET) and comes_from_elsewhere(parsed, call):
+            detail = {**detail, "secret": "elsewhere"}
         effect = Effect(
             kind=row.kind,
             object=row.object,

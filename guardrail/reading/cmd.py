@@ -51,8 +51,10 @@ _TOKEN = re.compile(
 _VARIABLE = re.compile(r"%([\w()# -]{1,60}?)(:[^%\n]{1,80})?%|!(\w{1,60})!|%~?\w*\$?\w*:?([0-9*])")
 _SLICE = re.compile(r":~(-?\d+)(?:,(-?\d+))?$")
 _SET = re.compile(r"(?i)(/[ap]\s+)?(?:\"([^\"=]+)=([^\"]*)\"?|([^\"=]+)=(.*))$", re.S)
+_OF_LOOP = re.compile(r"%{1,2}~?[a-zA-Z]{0,5}?([A-Za-z])(?![\w%])")
+_NUMBERED_LOOP = re.compile(r"%{1,2}~?[a-zA-Z]{0,5}([0-9])(?![\w%])")
 _FOR = re.compile(
-    r"(?i)for\s++(/[dlrf])?\s*+(?:\"([^\"]*)\"|([^\s%(]\S*))?\s*+%{1,2}(~?[A-Za-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.S
+    r"(?i)for\s++(/[dlrf])?\s*+(?:\"([^\"]*)\"|([^\s%(]\S*))?\s*+%{1,2}(~?[A-Za-z0-9])\s+in\s*\(([^)]*)\)\s*do\s+", re.S
 )
 _IF = re.compile(
     r"(?i)if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(\"[^\"]*\"|\S+)|defined\s+\S+|errorlevel\s+\d+|cmdextversion\s+\d+"
@@ -342,14 +344,13 @@ class _Reader:
             self.expanded += len(found)
             return found
 
+        # `%1` would be an argument of the batch file.
+        text = _NUMBERED_LOOP.sub(self._loop_value, text)
         text = _VARIABLE.sub(value, text)
+        return _OF_LOOP.sub(self._loop_value, text), known
 
-        def loop_value(match: re.Match[str]) -> str:
-            found = self.variables.get(f"for {match[1].lower()}")
-            return match[0] if found is None else found
-
-        text = re.sub(r"%{1,2}~?[a-zA-Z]{0,5}?([A-Za-z])(?![\w%])", loop_value, text)
-        return text, known
+    def _loop_value(self, match: re.Match[str]) -> str:
+        return self.variables.get(f"for {match[1].lower()}", match[0])
 
     def _span(self, start: int, end: int) -> Span:
         if self.carrier is not None:

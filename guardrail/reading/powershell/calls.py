@@ -105,6 +105,13 @@ _COMMON = frozenset(
         *("-outbuffer", "-ob", "-pipelinevariable", "-pv", "-erro", "-errora"),
     )
 )
+_MOST_FOUND = 64
+_COMPARES_NAMES = re.compile(
+    r"\s*\$(?:_|PSItem)\.(?:Base)?Name\s+-i?(?:in|eq)\s+(?:@\(\s*)?['\"][\w.-]{1,60}['\"]"
+    r"(?:\s*,\s*['\"][\w.-]{1,60}['\"]){0,20}\s*\)?\s*",
+    re.I,
+)
+_QUOTED_NAME = re.compile(r"['\"]([\w.-]+)['\"]")
 _EACH = frozenset(("remove", "clear", "stop", "get", "restart", "disable", "uninstall", "unregister", "suspend"))
 
 
@@ -141,7 +148,9 @@ class Calls(Reader):
             arguments = _without_common(arguments)
         words = [word_of(value, span) for argument in arguments for value in _spread(argument.value, lowered)]
         if cmdlet and fed is not None and self._is_fed(lowered, arguments, fed):
-            words.append(word_of(fed, span))
+            words += [word_of(value, span) for value in _spread(fed, lowered)]
+            if fed.type == "files":
+                stdin = None  # the words name what the pipe passes on
         if lowered == "set-location" and words:
             self.directory = next((word for word in words if not word.text.startswith("-")), self.directory)
         program = f"ps:{lowered}" if cmdlet else lowered
@@ -194,8 +203,18 @@ class Calls(Reader):
         else:
             self.variables["_"] = before
         if name == "where-object":
+            if value.type == "files" and (named := self._names_compared(arguments)):
+                value = _named_children(value, named)
             return replace(value, glob=value.glob), stdin if isinstance(stdin, Call) else None
         return result, self.calls[-1] if len(self.calls) > count else None
+
+    def _names_compared(self, arguments: list[Argument]) -> list[str]:
+        """Returns the names that a filter lets pass: `{ $_.Name -in 'bin','obj' }`."""
+        blocks = [argument.value.names.partition(":") for argument in arguments if argument.value.type == "block"]
+        if len(blocks) != 1 or not blocks[0][0].isdecimal():
+            return []
+        found = _COMPARES_NAMES.fullmatch(self.text, int(blocks[0][0]), int(blocks[0][2]))
+        return _QUOTED_NAME.findall(found[0]) if found is not None else []
 
     def _run_block(self, block: Value) -> Value:
         start, _, end = block.names.partition(":")
@@ -355,10 +374,8 @@ class Calls(Reader):
         if name in _GETS:
             given = next((options[key] for key in ("-path", "-literalpath", "-name", "-id") if key in options), first)
             if name == "get-childitem":
-                base = given.text.rstrip("\\/") if given is not None else "."
-                wanted = next((options[key].text for key in ("-include", "-filter") if key in options), "*")
-                text = base if given is not None and given.glob else f"{base}/{wanted}"
-                return Value(text, given.known if given is not None else True, glob=True, type="files")
+                wanted = next((options[key] for key in ("-include", "-filter") if key in options), constant("*"))
+                return _children(given, wanted)
             if given is None:
                 return fed if fed is not None else Value("*", glob=True)
             return replace(given, type="files")
@@ -398,6 +415,30 @@ class Calls(Reader):
             return first
         text = " ".join((name, *(argument.value.text for argument in arguments[:12])))
         return Value(f"$({text})", known=False)
+
+
+def _children(given: Value | None, wanted: Value) -> Value:
+    """Returns the files that Get-ChildItem finds: `-Include bin,obj` finds two names in each directory."""
+    directories = (given.items or (given,)) if given is not None else (constant("."),)
+    names = wanted.items or (wanted,)
+    if len(directories) * len(names) > _MOST_FOUND:
+        names = (constant("*"),)
+    children = [_child(directory, name) for directory in directories for name in names]
+    return replace(listed(children), glob=True, type="files") if len(children) > 1 else children[0]
+
+
+def _named_children(found: Value, names: Sequence[str]) -> Value:
+    """Returns the files that keep a name, of those that Get-ChildItem finds in a directory."""
+    if not found.text.endswith("/*"):
+        return found
+    return _children(
+        replace(found, text=found.text[: -len("*")], glob=False), listed([constant(name) for name in names])
+    )
+
+
+def _child(directory: Value, name: Value) -> Value:
+    text = directory.text if directory.glob else directory.text.rstrip("\\/") + "/" + name.text
+    return Value(text, directory.known, glob=True, type="files")
 
 
 def _is_cmdlet(name: str) -> bool:
