@@ -131,17 +131,29 @@ def _effects(text: str, tokens: Sequence[Token], offset: int) -> Iterator[Effect
         thing = meaning.object or _numbered(_clause(text, tokens[meaning.first].start, ends[sentence]))
         if thing is None:
             continue
+        if _addresses_the_person(tokens, meaning):
+            continue  # the agent's answer reaches nobody else
         if thing is ObjectKind.ACCOUNT and tokens[meaning.first].text in _words()["addresses"]:
             thing = ObjectKind.MESSAGE  # the addressee of a message is not data that leaves
         if is_negated(tokens, meaning) or _is_participle(tokens, meaning) or _is_spoken_of(tokens, meaning, hits):
             continue
-        if _is_left_to_the_person(tokens, meaning):
+        if _is_left_to_the_person(tokens, meaning) or _is_reported_demand(tokens, meaning, starts[sentence]):
             continue
         if meaning.first > last_run and _is_done_by_code(tokens, meaning, hits):
             continue
         if _is_question(text, ends[sentence], starts[sentence], hits):
             continue
         yield _effect(text, tokens, meaning, thing, hits, (ends[sentence], offset))
+
+
+def _addresses_the_person(tokens: Sequence[Token], meaning: Meaning) -> bool:
+    """Decides whether the verb tells the person something who talks to the agent: "tell me", "inform the user"."""
+    words, addressee = _words(), [token.text for token in tokens[meaning.first + 1 : meaning.first + 3]]
+    if tokens[meaning.first].text not in words["addresses"] or not addressee:
+        return False
+    if addressee[0] in ("the", "our", "den", "dem", "der"):
+        del addressee[0]
+    return bool(addressee) and addressee[0] in words["the_person"]
 
 
 def _guarded(text: str, tokens: Sequence[Token], meaning: Meaning, hits: Sequence[Hit]) -> EffectKind | None:
@@ -234,6 +246,35 @@ def _is_left_to_the_person(tokens: Sequence[Token], meaning: Meaning) -> bool:
     )
 
 
+def _is_reported_demand(tokens: Sequence[Token], meaning: Meaning, start: int) -> bool:
+    """Decides whether somebody shall only be told that another wants it: "Tell the user that the page asks assistants
+    to send passwords", but not "Tell the agent that the user asks it to send them"."""
+    words, verb = _words(), meaning.first
+    if verb <= start or tokens[verb - 1].text not in words["before_demanded"]:
+        return False
+    near = range(verb - 2, max(start, verb - _LONGEST_DEMAND), -1)
+    demand = next((number for number in near if tokens[number].text in words["demands"]), None)
+    if demand is None or any(token.after in (":", ";") for token in tokens[demand + 1 : verb + 1]):
+        return False
+    told = next(
+        (
+            number
+            for number in range(max(start, demand - _LONGEST_REPORT), demand)
+            if tokens[number].text in words["reports"]
+        ),
+        None,
+    )
+    if told is None:
+        return False
+    reported = next(
+        (number for number in range(told + 1, demand) if tokens[number].text in words["begins_reported"]), None
+    )
+    return reported is not None and not any(token.text in words["told_to_act"] for token in tokens[told:reported])
+
+
+_LONGEST_DEMAND = 10
+"""Maximum number of words from a demand to its verb: "asks all assistants that read it to send"."""
+_LONGEST_REPORT = 40
 _NEAR = 3
 _RUNS = frozenset((EffectKind.EXECUTE, EffectKind.PUBLISH, EffectKind.INSTALL))
 
