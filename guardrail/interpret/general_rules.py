@@ -158,6 +158,7 @@ class GeneralRules(Part):
             self.inner.text(call.words[0].text, "sql", call, frame)
             return
         self._of_a_service(call)
+        self._of_an_aws_resource(call)
         executable = not name.startswith((*_MEMBERS_OF_CODE, *_READING_VERBS))
         self.findings.uncovered.append(
             Uncovered(call.span, f"the catalogue lacks {shortened(name)}", executable=executable)
@@ -193,6 +194,31 @@ class GeneralRules(Part):
                 source=segments[0],
                 targets=targets,
                 scope=Scope.MANY if call.repeated else Scope.ONE,
+                reversible=Reversible.NO,
+                sure=call.sure,
+            )
+        )
+
+    def _of_an_aws_resource(self, call: Call) -> None:
+        """Adds the deletion of a boto3 resource or of a whole collection: `bucket.delete()`,
+        `bucket.object_versions.delete()`. Such methods have no operands, unlike `cache.delete(key)`."""
+        segments = call.program.removeprefix("python:").split(".")
+        if (
+            not self.memory.uses_aws_resources
+            or len(segments) < 2
+            or segments[-1] not in ("delete", "purge")
+            or any(word.name is None or "receive_messages" in word.text for word in call.words)
+        ):
+            return  # a message that was received and handled is deleted from its queue
+        many = call.repeated or segments[-2].endswith("s") or segments[-2] in ("all", "filter", "limit")
+        self.findings.add(
+            Effect(
+                kind=EffectKind.DELETE,
+                object=ObjectKind.RESOURCE,
+                span=call.span,
+                source="boto3",
+                targets=(Target(".".join(segments[:-1]), Place.REMOTE),),
+                scope=Scope.MANY if many else Scope.ONE,
                 reversible=Reversible.NO,
                 sure=call.sure,
             )

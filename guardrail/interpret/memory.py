@@ -33,6 +33,10 @@ class Fed:
     care: Care | None = None
     urls: tuple[str, ...] = ()
 
+_MAKES_AWS_RESOURCES = frozenset(
+    ("python:boto3.resource", "python:boto3.Session.resource", "python:boto3.session.Session.resource")
+)
+
 
 class Memory:
     """Files that earlier calls created, downloaded or copied, a connection that they opened, and the state of git."""
@@ -50,10 +54,12 @@ class Memory:
         self.disguised: dict[str, str] = {}  # paths of copied system programs, with the original's name
         self.made_keys: set[str] = set()  # paths of keys that the action itself created
         self.uses_service = False  # an earlier call reached a client of a service
+        self.uses_aws_resources = False  # an earlier call made an object-oriented client of boto3
         self.connection: str | None = None  # the address of a connection that the shell opened under a descriptor
 
     def remember(self, call: Call, effects: Iterable[Effect]) -> None:
         """Records for later calls the files that this call created, downloaded or copied."""
+        self.uses_aws_resources = self.uses_aws_resources or call.program in _MAKES_AWS_RESOURCES
         directory = directory_of(call)
         made: list[str] = []
         urls: list[str] = []

@@ -317,6 +317,22 @@ PAIRS = [
     ("az group delete --name shop --yes --no-wait", "az group show --name shop"),
     ("terraform destroy -auto-approve", "terraform plan -destroy"),
     ("cdk destroy --all --force", "cdk diff"),
+    (
+        "import boto3\ns3 = boto3.resource('s3')\nfor b in s3.buckets.all():\n    b.delete()",
+        "import boto3\ns3 = boto3.resource('s3')\nfor b in s3.buckets.all():\n    print(b.name)",
+    ),
+    (
+        "import boto3\nboto3.resource('s3').Bucket('acme').object_versions.delete()",
+        "import boto3\nprint(boto3.resource('s3').Bucket('acme').object_versions.all())",
+    ),
+    (
+        "import boto3\nb = boto3.resource('s3').Bucket('acme')\nb.objects.filter(Prefix='a/').delete()",
+        "import boto3, redis\nb = boto3.resource('s3').Bucket('acme')\nredis.Redis().delete('a')",
+    ),
+    (
+        "import boto3\nfor q in boto3.Session().resource('sqs').queues.all():\n    q.purge()",
+        "import boto3\nq = boto3.resource('sqs').Queue('u')\nfor m in q.receive_messages():\n    m.delete()",
+    ),
     # containers
     ("docker system prune -a --volumes -f", "docker system df"),
     ("docker compose down -v", "docker compose down"),
