@@ -16,6 +16,7 @@ INNER_LANGUAGES = (
     "auto",
     "bash",
     "cmd",
+    "crontab",
     "http",
     "javascript",
     "manifest",

@@ -256,6 +256,11 @@ class InnerActions(Part):
     def _fed_code(self, language: str, call: Call, frame: Frame) -> None:
         """Adds the effects of code from a pipe, a here-document or a file."""
         source = call.stdin
+        if language == "crontab":
+            # Programs print schedules to change one line; only a constant one is read.
+            if (schedule := constant_output(source)) is not None:
+                self.text(schedule, "bash", call, frame)
+            return
         if source is None:
             for redirection in call.redirections:
                 if redirection.operator == "<" and not is_nowhere(redirection.target.text):

@@ -33,6 +33,7 @@ class Fed:
     care: Care | None = None
     urls: tuple[str, ...] = ()
 
+
 _MAKES_AWS_RESOURCES = frozenset(
     ("python:boto3.resource", "python:boto3.Session.resource", "python:boto3.session.Session.resource")
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from guardrail.catalogue.loader import default_catalogue
 from guardrail.foreign import is_code
+from guardrail.reading.crontab import is_crontab
 from guardrail.reading.marks import BASH, CMD, JAVASCRIPT, POWERSHELL, PYTHON, compiled_once
 from guardrail.reading.prose_or_shell import (
     QUOTED,
@@ -128,6 +129,8 @@ def _certain(action: str, text: str) -> Language | None:
             return Language.HTTP
     if first.isupper() and _is_dockerfile(text):
         return Language.DOCKERFILE
+    if first in "@*0123456789#ABCDEFGHIJKLMNOPQRSTUVWXYZ" and is_crontab(text):
+        return Language.BASH
     if ":" in text and "\n" in text and _MANIFEST_BEGINS.match(text) is not None:
         from guardrail.reading.manifests import is_manifest
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from guardrail.catalogue.loader import default_catalogue
 from guardrail.model import Reading, Word
+from guardrail.reading.crontab import commands_of
 from guardrail.reading.decoding import Normalised, normalise
 from guardrail.reading.shell.own_words import OWN_WORDS
 from guardrail.reading.shell.statements import Statements
@@ -24,8 +26,9 @@ __all__ = ["OWN_WORDS", "read", "read_script"]
 
 def read(text: str, *, offset: int = 0) -> Reading:
     """Returns the calls of a shell text, in order, with the texts that people read and the parts that could not be
-    read."""
-    return read_script(normalise(text), offset=offset)
+    read. The commands of a crontab are read as if they ran now."""
+    commands = commands_of(text, default_catalogue())
+    return read_script(normalise(text if commands is None else commands), offset=offset)
 
 
 def read_script(
