@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import yaml
 
-from guardrail.model import Call, Effect, Passage, Reading, Span, Uncovered, Word
+from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
 from guardrail.reading.decoding import Normalised, normalise
+from guardrail.reading.pull_requests import checkouts_that_run
 from guardrail.reading.shell import read_script
 from guardrail.reading.shell.text import Budget
-from guardrail.vocabulary import Language
+from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place
 
 BUILD_HOST = "image:build"  # the host of RUN: the image that is being built
 MAX_DEPTH = 60
@@ -412,6 +413,7 @@ def read_ci(text: str, *, offset: int = 0) -> Reading:
     try:
         for document in documents_of(normal.text):
             workflow.walk(document, _Place(), 0)
+            workflow.pull_requests(document)
     except Broken:
         reason = "more YAML than is read of one file"
         found.uncovered.append(Uncovered(workflow.span(0, len(normal.text)), reason, stopped=True))
@@ -451,6 +453,20 @@ class _Workflow:
                 self._uses(node, value)
             elif key not in _VARIABLES and (value.pairs is not None or value.items is not None):
                 self.walk(value, place, depth + 1)
+
+    def pull_requests(self, document: Node) -> None:
+        """Adds the code of pull requests that a workflow runs with the rights of the repository."""
+        for step, may_write in checkouts_that_run(document):
+            self.found.effects.append(
+                Effect(
+                    EffectKind.EXECUTE,
+                    ObjectKind.PROCESS,
+                    self.span(step.start, step.end),
+                    "ci",
+                    (Target("the pull request", Place.REMOTE),),
+                    detail={"code": "pull_request", "rights": "write" if may_write else "read"},
+                )
+            )
 
     def _placed(self, node: Node, place: _Place) -> _Place:
         """Returns the settings for the steps below a mapping, including its own."""

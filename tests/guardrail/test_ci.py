@@ -173,3 +173,63 @@ def test_no_workflow_raises(tokens: list[str]) -> None:
     for glue in ("", " ", "\n"):
         text = glue.join(tokens)
         assert_within(read_ci(text), text)
+
+
+CHECKOUT = "uses: actions/checkout@v4, with: {ref: '${{ github.event.pull_request.head.sha }}'}"
+
+
+def workflow(on: str, *steps: str, job: str = "", top: str = "") -> str:
+    lines = "".join(f"\n      - {{{step}}}" for step in steps)
+    return f"on: {on}\n{top}jobs:\n  a:\n    runs-on: ubuntu-latest\n{job}    steps:{lines}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rights"),
+    [
+        (workflow("pull_request_target", CHECKOUT, "run: npm ci"), ["write"]),
+        (workflow("[push, pull_request_target]", CHECKOUT, "run: 'cd a && make test'"), ["write"]),
+        (workflow("{pull_request_target: {types: [opened]}}", CHECKOUT, "uses: ./.github/actions/build"), ["write"]),
+        (workflow("pull_request_target", "run: 'gh pr checkout 7 && ./build.sh'"), ["write"]),
+        (
+            workflow("workflow_run", CHECKOUT.replace("pull_request.head.sha", "workflow_run.head_sha"), "run: ./a.sh"),
+            ["write"],
+        ),
+        (workflow("pull_request_target", CHECKOUT, "run: npm ci", top="permissions: {contents: read}\n"), ["read"]),
+        (
+            workflow(
+                "pull_request_target",
+                CHECKOUT,
+                "run: npm ci, env: {A: '${{ secrets.A }}'}",
+                top="permissions: {contents: read}\n",
+            ),
+            ["write"],
+        ),
+        (workflow("pull_request_target", "uses: actions/labeler@v5"), []),
+        (workflow("pull_request_target", "uses: actions/checkout@v4", "run: npm ci"), []),
+        (workflow("pull_request", CHECKOUT, "run: npm ci"), []),
+        (workflow("pull_request_target", CHECKOUT, "run: 'gh pr comment 7 --body thanks'"), []),
+        (workflow("pull_request_target", "run: npm ci", CHECKOUT), []),
+        (
+            workflow(
+                "pull_request_target",
+                CHECKOUT,
+                "run: npm ci",
+                job="    if: github.event.label.name == 'safe to test'\n",
+            ),
+            [],
+        ),
+        (workflow("pull_request_target", CHECKOUT, "run: npm ci", job="    environment: external\n"), []),
+        (
+            workflow(
+                "{workflow_run: {branches: [main]}}",
+                CHECKOUT.replace("pull_request.head.sha", "workflow_run.head_sha"),
+                "run: ./deploy.sh",
+            ),
+            [],
+        ),
+    ],
+)
+def test_a_workflow_that_runs_the_code_of_a_pull_request_has_rights_that_its_author_lacks(
+    text: str, rights: list[str]
+) -> None:
+    assert [effect.detail["rights"] for effect in read_ci(text).effects] == rights
