@@ -1,5 +1,5 @@
-"""Reads Kubernetes manifests (the privileges and host files that their containers get) and AWS policies (who may do
-what according to their statements)."""
+"""Reads Kubernetes manifests (the privileges and host files that their containers get) and access policies of AWS and
+Google Cloud (who may do what according to their statements and bindings)."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ _SYSTEM_DIRECTORIES = frozenset(
 _HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 _CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 _EMBEDDED_POLICIES = ("Policy", "policy", "PolicyDocument", "AssumeRolePolicyDocument")
+_PUBLIC_MEMBERS = frozenset(("allUsers", "allAuthenticatedUsers"))
 _PUBLIC_SUBJECTS = frozenset(("system:anonymous", "system:unauthenticated", "system:authenticated"))
 
 
@@ -55,6 +56,8 @@ def _effects_of_object(document: Mapping[str, Any], depth: int) -> Iterator[Effe
             yield from _effects_of_object(embedded, depth + 1)
     for statement in _statements(document.get("Statement")):
         yield from _effects_of_statement(statement)
+    for binding in _objects(document.get("bindings")):
+        yield from _effects_of_members(binding)
     name = _text(_object(document.get("metadata")).get("name")) or "the manifest"
     if document.get("kind") in ("ClusterRoleBinding", "RoleBinding"):
         yield from _effects_of_binding(document, name)
@@ -174,6 +177,29 @@ def _effects_of_statement(statement: Mapping[str, Any]) -> Iterator[Effect]:
             _NOWHERE,
             "policy",
             (target,),
+            detail={"says": "lets anybody use it"},
+        )
+    elif principal is None and "*" in _listed(statement.get("Action")) and "*" in _listed(statement.get("Resource")):
+        yield Effect(
+            EffectKind.ESCALATE,
+            ObjectKind.PERMISSION,
+            _NOWHERE,
+            "policy",
+            (Target("the policy", Place.REMOTE),),
+            detail={"says": "gives an administrator's rights"},
+        )
+
+
+def _effects_of_members(binding: Mapping[str, Any]) -> Iterator[Effect]:
+    """Yields the effect of a binding of Google Cloud that names everybody."""
+    members = {_text(member) for member in _listed(binding.get("members"))}
+    if binding.get("condition") is None and members & _PUBLIC_MEMBERS:
+        yield Effect(
+            EffectKind.EXPOSE,
+            ObjectKind.RESOURCE,
+            _NOWHERE,
+            "policy",
+            (Target(_text(binding.get("role")) or "the resource", Place.REMOTE),),
             detail={"says": "lets anybody use it"},
         )
 

@@ -106,8 +106,8 @@ class Effect:
 
     `source` names the origin of the claim: a catalogue entry (`git reset`), a reader (`sql delete`) or `generic`.
     `detail` contains values of a closed list for the kind (`execute`: named_file, inline, remote, piped,
-    on_host, interactive_shell, pull_request) and facts such as `amount`, `currency`, `recipient`, `url`, `where` (for rows: `none`
-    without a condition).
+    on_host, interactive_shell, pull_request) and facts such as `amount`, `currency`, `recipient`, `url`, `where` (for
+    rows: `none` without a condition).
     """
 
     kind: EffectKind

@@ -160,7 +160,7 @@ class Language(StrEnum):
     HTTP = "http"  # a request line with header fields and body
     DOCKERFILE = "dockerfile"
     CI = "ci"  # YAML of a workflow
-    MANIFEST = "manifest"  # YAML for Kubernetes, Compose or Ansible
+    MANIFEST = "manifest"  # YAML for Kubernetes, Compose or Ansible, and access policies
     HCL = "hcl"  # resources of Terraform and OpenTofu
     CODE = "code"  # a program in a language without a reader
     PROSE = "prose"

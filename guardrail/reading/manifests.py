@@ -1,5 +1,5 @@
-"""Reads YAML that a tool puts into effect: Kubernetes objects, Compose services, and Ansible playbooks and tasks. Finds
-the commands in them, and what their containers and roles may do."""
+"""Reads YAML and JSON that a tool puts into effect: Kubernetes objects, Compose services, Ansible playbooks and tasks,
+and access policies of clouds. Finds the commands in them, and what their containers and roles may do."""
 
 from __future__ import annotations
 
@@ -254,6 +254,18 @@ def is_manifest(text: str) -> bool:
     return _TASK.search(text) is not None and _STEP.search(text) is None
 
 
+def is_access_policy(text: str) -> bool:
+    """Decides whether a text is a policy of AWS or the bindings of Google Cloud, by the keys that they begin with."""
+    if _POLICY.match(text) is not None:
+        return _STATEMENT.search(text) is not None and _EFFECT.search(text) is not None
+    return _BINDINGS.match(text) is not None and _MEMBERS.search(text) is not None
+
+
+_POLICY = re.compile(r'\s*\{\s*"(?:Version|Id|Statement)"\s*:')
+_STATEMENT = re.compile(r'"Statement"\s*:')
+_EFFECT = re.compile(r'"Effect"\s*:\s*"(?:Allow|Deny)"')
+_BINDINGS = re.compile(r'\s*(?:\{\s*"(?:bindings|etag|version|policy)"\s*:|(?:etag|version|bindings):)')
+_MEMBERS = re.compile(r"(?m)\bmembers\b\"?\s*:")
 _OBJECT = re.compile(r"(?m)^apiVersion:\s+\S")
 _KIND = re.compile(r"(?m)^kind:\s+\S")
 _SERVICES = re.compile(r"(?m)^services:\s*$")

@@ -125,3 +125,43 @@ def test_a_template_in_a_task_is_never_empty(guardrail: Guardrail) -> None:
 )
 def test_what_is_not_read_of_a_manifest_is_named(text: str, reason: str) -> None:
     assert [part.reason for part in manifests.read(text).uncovered] == [reason]
+
+
+def policy(statement: str) -> str:
+    return '{"Version": "2012-10-17", "Statement": [{%s}]}' % statement  # noqa: UP031
+
+
+ALLOW = '"Effect": "Allow", '
+
+
+@pytest.mark.parametrize(
+    ("text", "effects"),
+    [
+        (policy(ALLOW + '"Principal": "*", "Action": "s3:GetObject", "Resource": "r"'), ["expose resource"]),
+        (policy(ALLOW + '"Principal": {"AWS": ["*"]}, "Action": "s3:*", "Resource": "r"'), ["expose resource"]),
+        (policy(ALLOW + '"Action": ["*"], "Resource": "*"'), ["escalate permission"]),
+        (policy('"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"'), []),
+        (policy(ALLOW + '"Principal": "*", "Action": "*", "Resource": "r", "Condition": {"IpAddress": {"a": 1}}'), []),
+        (policy(ALLOW + '"Principal": {"AWS": "arn:aws:iam::1:root"}, "Action": "*", "Resource": "*"'), []),
+        (policy(ALLOW + '"Action": "s3:GetObject", "Resource": "*"'), []),
+        (policy(ALLOW + '"Action": "*", "Resource": "arn:aws:s3:::a/*"'), []),
+        ('{"bindings": [{"role": "roles/viewer", "members": ["allUsers"]}]}', ["expose resource"]),
+        ("bindings:\n- members:\n  - allAuthenticatedUsers\n  role: roles/viewer\n", ["expose resource"]),
+        ("bindings:\n- members:\n  - user:a@b.test\n  role: roles/viewer\n", []),
+    ],
+)
+def test_an_access_policy_opens_what_it_lets_everybody_do(text: str, effects: list[str]) -> None:
+    assert decide(text, Facts()) is Language.MANIFEST
+    assert [f"{effect.kind} {effect.object}" for effect in manifests.read(text).effects] == effects
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool": "run", "arguments": {"Statement": "x", "Effect": "Allow"}}',
+        '{"Version": 3, "Statement": "SELECT 1"}',
+        "bindings: x\ntitle: keys\n",
+    ],
+)
+def test_other_json_and_yaml_is_no_access_policy(text: str) -> None:
+    assert decide(text, Facts()) is not Language.MANIFEST
