@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from guardrail.facts import CommitState, Environment, Facts, Money, PathState, encodable, folded, is_allowed_host
 from guardrail.language.data import names
+from guardrail.language.recipients import MOST_ADDRESSES, is_stranger
 from guardrail.model import Effect, Target
 from guardrail.paths.places import is_of_the_system
 from guardrail.record import record
@@ -195,6 +196,15 @@ def _is_recipient(effect: Effect, target: Target, facts: Facts) -> bool:
     stated = (effect.detail.get("recipient"), effect.detail.get("url"))
     addressed = target.text in stated or "@" in target.text or "://" in target.text
     return addressed or effect.object is ObjectKind.NETWORK
+
+
+def _is_unnamed_recipient(effect: Effect, target: Target, facts: Facts) -> bool:
+    return (
+        facts.user_request is not None
+        and "@" in target.text
+        and 1 < len(effect.targets) <= MOST_ADDRESSES
+        and is_stranger(target.text, [other.text for other in effect.targets], facts.user_request)
+    )
 
 
 def _is_of_one_program(effect: Effect, target: Target, facts: Facts) -> bool:
@@ -672,6 +682,9 @@ CIRCUMSTANCES: Mapping[str, Circumstance] = MappingProxyType(
         ),
         "production": Circumstance(_is_production, ("environment",), "the environment is production"),
         "named_by_person": Circumstance(_is_named_by_person, ("user_request",), "the person named the target"),
+        "unnamed_recipient": Circumstance(
+            _is_unnamed_recipient, ("user_request",), "the person named another recipient and not this one"
+        ),
         "named_by_untrusted": Circumstance(
             _is_named_by_untrusted, ("untrusted_content", "user_request"), "only untrusted content named the target"
         ),
