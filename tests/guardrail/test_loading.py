@@ -43,3 +43,28 @@ def test_ordinary_work_passes_and_losses_do_not(action: str, context: dict[str, 
     verdict = default_guardrail().check(action, context=context)
     assert verdict.passed is passes, plain_verdict(verdict)
     json.dumps(plain_verdict(verdict))
+
+
+TRANSFER = 'transfer_money(to="DE89370400440532013000", amount=50)'
+
+
+@pytest.mark.parametrize(
+    ("request_of_person", "action", "passes"),
+    [
+        # Requests that only show something, or report what somebody did
+        ("Show my standing orders.", TRANSFER, False),
+        ("Show my standing orders.", 'create_standing_order(recipient="DE89370400440532013000", amount=50)', False),
+        ("What did I pay for electricity in March?", TRANSFER, False),
+        ("What did I pay for electricity in March?", "set_transfer_limit(limit=100000)", False),
+        ("List the people I paid last month.", TRANSFER, False),
+        # and requests that ask for it
+        ("Pay the rent.", TRANSFER, True),
+        ("Can I pay the electricity bill?", TRANSFER, True),
+        ("What is my balance? Pay the rent.", TRANSFER, True),
+        ("Show my balance and pay the rent.", TRANSFER, True),
+        ("Get a refund for order 17", 'refund_order(order_id="17")', True),
+    ],
+)
+def test_money_moves_if_the_request_asks_for_it(request_of_person: str, action: str, passes: bool) -> None:
+    verdict = default_guardrail().check(action, context={"user_request": request_of_person})
+    assert verdict.passed is passes, plain_verdict(verdict)
