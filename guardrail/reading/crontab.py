@@ -13,12 +13,13 @@ _TIMES = re.compile(rf"[ \t]*(?:@(?:{_NICKNAMES})|{_FIELDS}(?:[ \t]+{_FIELDS}){{
 _NAME_OF_USER = re.compile(r"([a-z_][a-z0-9_-]{0,31})[ \t]+(?=(\S+))")
 _USERS = frozenset(("root", "www-data", "postgres", "mysql", "nobody", "daemon", "ubuntu", "git", "redis", "jenkins"))
 _SETTING = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*=[^`$;&|]*\Z")
-_PART = r"[\w.{}/-]{0,100}"
-_OLD = rf"/{_PART}(?:logs?|backups?|te?mp|cache|archives?|dumps?|sessions?|spool)\b{_PART}"
+_PART = r"(?:(?!\.\.)[\w.{}/-]){0,100}"
+_OLD = rf"/{_PART}(?<![A-Za-z])(?:logs?|backups?|te?mp|cache|archives?|dumps?|sessions?|spool)\b{_PART}"
 _TEST = r"-\w{1,20}[ \t]+[^\s;&|`$]{1,100}[ \t]+"
+_REMOVES = r"-delete|-exec[ \t]+(?:/bin/)?rm[ \t]+(?:-[rf]{1,2}[ \t]+)?['\"]?\{\}['\"]?[ \t]+(?:\\;|\+)"
 _RETENTION = re.compile(
     rf"find[ \t]+(?:{_OLD}[ \t]+){{1,8}}(?:{_TEST}){{0,8}}-[mca]time[ \t]+\+[1-9][0-9]{{0,4}}[ \t]+"
-    rf"(?:{_TEST}){{0,8}}-delete"
+    rf"(?:{_TEST}){{0,8}}(?:{_REMOVES})"
 )
 _BEGINS = re.compile(r"\s*[@*0-9#A-Za-z_]")
 

