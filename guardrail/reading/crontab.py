@@ -21,7 +21,6 @@ _RETENTION = re.compile(
     rf"find[ \t]+(?:{_OLD}[ \t]+){{1,8}}(?:{_TEST}){{0,8}}-[mca]time[ \t]+\+[1-9][0-9]{{0,4}}[ \t]+"
     rf"(?:{_TEST}){{0,8}}(?:{_REMOVES})"
 )
-_BEGINS = re.compile(r"\s*[@*0-9#A-Za-z_]")
 
 
 def is_crontab(text: str) -> bool:
@@ -33,8 +32,8 @@ def commands_of(text: str, programs: Container[str]) -> str | None:
     """Returns the commands of a crontab with blanks in place of the times, or None if the text is no crontab. A line
     may name a user before the command; `programs` tells users from commands. A search for old logs or backups is left
     out: most crontabs keep them for some days."""
-    if _BEGINS.match(text) is None:
-        return None
+    if not _fits(text.partition("\n")[0]):
+        return None  # most texts, without a look at their other lines
     lines = text.split("\n")
     timed = False
     for number, line in enumerate(lines):
@@ -42,9 +41,16 @@ def commands_of(text: str, programs: Container[str]) -> str | None:
         if times is not None:
             timed = True
             lines[number] = _command(line, times.end(), programs)
-        elif line.strip() and not line.lstrip().startswith("#") and _SETTING.match(line) is None:
+        elif not _fits(line):
             return None
     return "\n".join(lines) if timed else None
+
+
+def _fits(line: str) -> bool:
+    """Decides whether a line may be in a crontab."""
+    if not line.strip() or line.lstrip().startswith("#"):
+        return True
+    return _TIMES.match(line) is not None or _SETTING.match(line) is not None
 
 
 def _command(line: str, start: int, programs: Container[str]) -> str:
