@@ -28,8 +28,8 @@ def has_wrong_checksum(text: str) -> bool:
 
 
 AnyCaseAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(str.lower)]
-"""An address of any case, for a quote alone: there the service interface gives the pattern and no more. Every other
-place refuses a wrong checksum, and a quote warns of it."""
+"""An address of any case, only for quotes: for them the service interface gives this pattern and nothing else. All
+other operations refuse a wrong checksum; a quote warns about it."""
 
 AskedAddress = Annotated[str, Field(pattern=PATTERN), AfterValidator(address_of)]
-"""An address as requests give it: lower case, upper case, or mixed case with a correct EIP-55 checksum."""
+"""An address in a request: lower case, upper case, or mixed case with a correct EIP-55 checksum."""

@@ -1,6 +1,6 @@
 """Defines the shapes that every answer shares: the closed camelCase document and the freshness block.
 
-The models of a room are in the module of that room.
+Each room's models are in that room's own modules.
 """
 
 import re
@@ -16,14 +16,14 @@ from pydantic_core import PydanticKnownError
 
 def _utc_seconds(value: datetime) -> datetime:
     if value.utcoffset() is None:
-        raise ValueError("a time needs its offset; ours are UTC")
+        raise ValueError("a time needs an offset, such as Z")
     return value.replace(microsecond=0)
 
 
 def storable(text: str) -> str:
     """Returns `text`. Raises `ValueError` for null characters, which PostgreSQL can't store."""
     if "\0" in text:
-        raise ValueError("a text without null characters")
+        raise ValueError("the text must not contain null characters")
     return text
 
 
@@ -53,9 +53,9 @@ def _digits(value: Any) -> Any:
 
 
 DIGITS = BeforeValidator(_digits)
-"""Validates an integer of a path or query: decimal digits, without `1_0`, `1.0`, a plus or spaces, which `int` accepts.
+"""Validates an integer in a path or query: decimal digits, without the `1_0`, `1.0`, plus or spaces that `int` accepts.
 
-It stands behind the bounds of the integer. Before them, pydantic does not describe them.
+Place it after the integer's bounds: pydantic leaves bounds that come after a validator out of the schema.
 """
 
 T = TypeVar("T")
@@ -88,17 +88,19 @@ class Quality(StrEnum):
 class Freshness(Document):
     """The source of a body's numbers, and the time until which they count as fresh."""
 
-    source: str | None = Field(description="Who said it: a host, a contract, `warehouse`; null when nothing was read")
+    source: str | None = Field(
+        description="Where it comes from: a host, a contract, `warehouse`; null when nothing was read"
+    )
     quality: Quality
     reason: str | None = Field(
         default=None,
         description="Why the value is missing, degraded or stale, as a stable code; null when it is none of these",
     )
-    observed_at: Timestamp | None = Field(description="When the source's own data is from (UTC)")
+    observed_at: Timestamp | None = Field(description="Time of the source's own data (UTC)")
     fetched_at: Timestamp | None = Field(description="When we read it (UTC)")
     stale_after: Timestamp | None = Field(
-        description="From this instant on the document counts as stale (UTC); null where nothing was read, or what was "
-        "read does not age, as at a past block"
+        description="From this instant the document counts as stale (UTC); null if nothing was read, or if the data "
+        "does not age, such as that of a past block"
     )
     stale: bool = Field(description="Whether `staleAfter` has passed, or a check of its numbers failed")
     generation: str = Field(description="The generation in which this document's inputs last changed")
@@ -121,7 +123,7 @@ def unpublished(
     stale: bool = False,
     stale_after: datetime | None = None,
 ) -> dict[str, Any]:
-    """The fields of `Freshness` before publishing, which sets the origin and, where it is None, `stale_after`."""
+    """Returns the fields of `Freshness` before publishing, which sets the origin and a missing `stale_after`."""
     return {
         "source": source,
         "quality": quality,
@@ -150,8 +152,8 @@ class TelemetryEnvelope(Document):
 
 @cache
 def schema_of(model: type[BaseModel], mode: Literal["serialization", "validation"]) -> dict[str, Any]:
-    """Returns the JSON Schema of a model, by aliases. All callers share it and leave it as it is.
+    """Returns the JSON Schema of a model, by aliases. All callers share the result and must not change it.
 
-    It takes up to 0.1 s, and every publication has five of them.
+    Building one takes up to 0.1 s, and every publication needs five.
     """
     return model.model_json_schema(by_alias=True, mode=mode)

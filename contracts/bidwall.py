@@ -48,7 +48,7 @@ class BidwallSnapshotParameters(BaseModel):
 
 
 class Finality(StrEnum):
-    """States if a block can still leave the chain."""
+    """Whether a block can still leave the chain."""
 
     FINAL = "final"
     PENDING = "pending"
@@ -66,7 +66,7 @@ class BlockRef(Document):
 class CacheInfo(Document):
     """The time for which a client may reuse the document."""
 
-    max_age_s: int = Field(description="Seconds after `fetchedAt` from which on it counts as stale")
+    max_age_s: int = Field(description="Seconds after `fetchedAt` from which it counts as stale")
     age_s: int | None = Field(description="Seconds from the reading to the run that published it")
 
 
@@ -75,7 +75,7 @@ class ScopeInfo(Document):
 
     requested: Scope
     effective: Literal["all", "odai", "token"] = Field(description="`token` where the parameter overrides the scope")
-    token: AddressText | None = Field(description="The token that is filtered by; null for all")
+    token: AddressText | None = Field(description="Only events of this token; null for all tokens")
 
 
 class Trigger(Document):
@@ -98,7 +98,7 @@ class UsdValue(Document):
     reason: str | None
     observed_at: Timestamp | None
     stale_after: Timestamp | None = Field(description="When the price stops counting as fresh (UTC)")
-    stale: bool = Field(description="Whether it was out of date already when a run chose it")
+    stale: bool = Field(description="Whether the price was already out of date when a run chose it")
 
 
 class ContractTransfer(Document):
@@ -120,9 +120,9 @@ class ContractTransfer(Document):
 class EventsInfo(Document):
     """The extent to which the pipeline has read the events."""
 
-    quality: Quality = Field(description="`exact`: every event up to `block` is held; `estimated`: reading goes on")
+    quality: Quality = Field(description="`exact`: every event up to `block` is stored; `estimated`: reading continues")
     reason: str | None
-    block: int | None = Field(description="Final up to here; pending events are of later blocks")
+    block: int | None = Field(description="Events up to this block are final; pending events are from later blocks")
     block_hash: HexHash | None
     time: Timestamp | None
 
@@ -169,23 +169,25 @@ class BidwallEvents(TelemetryDocument):
 
 
 class ContractBalancePoint(Document):
-    """The balance over one hour or day: the last that was read in it, and between what it lay."""
+    """The balance over one hour or day: the last one read in it, and the lowest and highest."""
 
-    start: Timestamp = Field(description="Begin of the hour or day (UTC)")
+    start: Timestamp = Field(description="Start of the hour or day (UTC)")
     balance_wei: RawAmount | None = Field(description="The last balance of a block in it; null where none was read")
     balance_eth: DecimalAmount | None
-    lowest_wei: RawAmount | None = Field(description="The least balance that was read in it")
+    lowest_wei: RawAmount | None = Field(description="The lowest balance read in it")
     highest_wei: RawAmount | None
     readings: int = Field(ge=0, description="Blocks in it at which the balance was read")
-    at: BlockRef | None = Field(description="The block of the last balance: anybody can ask a node for it again")
+    at: BlockRef | None = Field(
+        description="The block of the last balance, at which any node can be queried for it again"
+    )
     quality: Quality = Field(
         description="`exact` at a final block, `estimated` at one that could still leave the chain"
     )
-    reason: str | None = Field(description="Why there is no balance: `not_read`, or why reading failed last")
+    reason: str | None = Field(description="Why there is no balance: `not_read`, or why the last reading failed")
 
 
 class ContractBalanceSeries(TelemetryDocument):
-    """The contract's native balance over time, oldest first and without gaps. The last point goes on."""
+    """The contract's native balance over time, oldest first and without gaps. The last point is still open."""
 
     contract: AddressText | None
     chain_id: int | None

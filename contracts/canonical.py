@@ -1,4 +1,4 @@
-"""Writes canonical JSON (RFC 8785), base64url, and SHA-256 hashes: every hash that leaves the service."""
+"""Writes canonical JSON (RFC 8785), base64url, and SHA-256 hashes. Every hash that leaves the service is made here."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Defines every error that a caller or an operator can meet, as one tree.
+"""Defines every error that a caller or an operator can see, as one tree.
 
 Missing or stale data is a value, never an error.
 
@@ -11,11 +11,11 @@ ServiceError
 │   ├── Unauthorized      401     no valid key
 │   ├── PaymentRequired   402     an x402 challenge; PaymentRefused, PaymentFailed: with the offers again
 │   ├── OriginForbidden   403     a page of another origin
-│   ├── OperatorRoleNeeded 403    the key is no operator's
-│   ├── OwnApproval       403     an operator approves its own action
-│   ├── StandingTooLow    403     what would change stands higher than the key may claim
-│   ├── TrialExcluded     403     a trial key asks for what it does not include
-│   ├── TrialFull         403     the owner of a trial key has as many nodes as it includes
+│   ├── OperatorRoleNeeded 403    the key does not have the operator role
+│   ├── OwnApproval       403     an operator tries to approve its own action
+│   ├── StandingTooLow    403     the change needs a higher class of sources than the key may claim
+│   ├── TrialExcluded     403     a trial key requests something that it does not include
+│   ├── TrialFull         403     the owner of a trial key already has as many nodes as it includes
 │   ├── NotFound          404     RouteUnknown, NodeUnknown, ImportUnknown, PendingUnknown, ClaimTokenUnknown,
 │   │                             BeforeToken
 │   ├── PaymentNotMatched 402     and the other refusals of a claim, in contracts/access/refusals.py
@@ -34,7 +34,7 @@ ServiceError
 │   ├── InternalFault     500
 │   ├── NotReady          503     no generation is published yet
 │   ├── StoreUnavailable  503     an OperatorProblem in the form for clients
-│   ├── SettlementUnavailable 503 no signed payment can be taken
+│   ├── SettlementUnavailable 503 no signed payment can be accepted
 │   └── WorkersBusy       503     no process is free for heavy work
 ├── ToolProblem                   the isError answer of a tool of connect, in contracts/connect/tool_problems.py
 └── OperatorProblem               a problem that an operator has to fix; printed with its cure, never served
@@ -50,32 +50,32 @@ ServiceError
     ├── StoreBusy                 other processes locked a store for longer than we wait
     ├── KeyUnknown                no API key with this id can be changed
     ├── PaymentUnknown            no case of unmatched money has this id
-    ├── PaymentNotSettled         a case can't be settled in this way
+    ├── PaymentNotSettled         a case of unmatched money can't be settled in this way
     ├── ConstitutionRefused       the constitution breaks the graph's own rules
     ├── OntologyRefused           an owner's words can't be set
-    ├── ImportRefused             a file can't be imported, and nothing more of it is written
-    ├── RestoreRefused            a restored ledger is not the one that its backup was made of
+    ├── ImportRefused             a file can't be imported, and no more of it is written
+    ├── RestoreRefused            a restored ledger is not the one from which its backup was made
     ├── ProposalUnknown           no proposal with this number waits for an operator
-    ├── OwnerUnknown              there is nothing of an owner who is to be forgotten
+    ├── OwnerUnknown              nothing is stored for the owner to be erased
     ├── StoreTooNew               a later version of this service wrote the store
     ├── StartBlockAhead           the block to read from is above the chain's head
     ├── FinalizedMismatch         the chain contradicts finalized data: history is not rewritten
     ├── RpcUnavailable            no URL answered
     ├── ChainDataInvalid          no URL returned credible transfer rows
-    │   └── NodesDisagree         nodes returned different rows, and nothing decides between them
+    │   └── NodesDisagree         nodes returned different rows, and there is no way to decide between them
     ├── CheckFailed               data broke its contract: none of it is published
     ├── RunBusy                   another run holds the lock
-    ├── ObjectStoreAway           the object store can't be used at the moment
-    ├── PartitionNotFinal         blocks of a partition are not final yet
-    ├── PartitionBroken           a stored partition is not what its manifest says
+    ├── ObjectStoreAway           the object store is unavailable at the moment
+    ├── PartitionNotFinal         some blocks of a partition are not final yet
+    ├── PartitionBroken           a stored partition contradicts its manifest
     ├── PartitionNotSigned        no key of this host signed a partition's manifest
-    ├── GenerationBroken          a generation is incomplete, or not what its manifest says
-    ├── GenerationUnknown         no generation that is kept has this id
-    ├── AnvilUnavailable          there is no local EVM: Node is missing, or it does not install or start
+    ├── GenerationBroken          a generation is incomplete or contradicts its manifest
+    ├── GenerationUnknown         no stored generation has this id
+    ├── AnvilUnavailable          there is no local EVM: Node is missing, or Anvil does not install or start
     ├── DemoBusy                  another process holds the demo directory
     ├── DemoChainLost             the local chain ended although nobody stopped it
-    ├── ErasureUnfinished         some files still contain erased data: the command has to run again
-    └── DiskFull                  what a run, a command or a generation writes does not fit on the disk
+    ├── ErasureUnfinished         some files still contain erased data: the command must run again
+    └── DiskFull                  the output of a run, a command or a generation does not fit on the disk
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ from collections.abc import Callable
 from typing import ClassVar, Literal
 
 Lead = Literal["home", "docs", "description", "plans", "quote", "trial", "challenge", "account", "query", "register"]
-"""A relation by which a problem leads on: `contracts.problem_links` says where."""
+"""A relation of the links that a problem offers; `contracts.problem_links` defines their targets."""
 
 Leads = tuple[Lead, ...]
 
@@ -96,8 +96,8 @@ class ServiceError(Exception):
 class RequestProblem(ServiceError):
     """A problem with one request. `status`, `code` and `title` are stable; `detail` is for people.
 
-    `errors` holds `(pointer, detail)` pairs. A pointer is a JSON pointer into the body, `/query/<name>` or
-    `/path/<name>`. `extensions` holds further members of the body, which `contracts.problems.Problem` names.
+    `errors` contains `(pointer, detail)` pairs. A pointer is a JSON pointer into the body, `/query/<name>` or
+    `/path/<name>`. `extensions` contains further members of the body, which `contracts.problems.Problem` declares.
     """
 
     status: ClassVar[int] = 400
@@ -107,11 +107,12 @@ class RequestProblem(ServiceError):
     violated_policies: ClassVar[tuple[str, ...]] = ()
     """Names of the RateLimit policies that refuse the request."""
     costs_day: ClassVar[bool] = True
-    """False for what no caller with this key could be answered, whichever part finds it: it costs the minute of the
-    caller's address, and nothing of the key's day."""
+    """False for a request that the service would refuse from any caller with this key, regardless of which component
+    refuses it. Such a request counts against the per-minute limit of the caller's address, not against the key's
+    day."""
     leads: ClassVar[Leads] = ("docs",)
-    """Relations of the links by which a client goes on, the best first, besides those that the raised problem has. All
-    lead to the front door too."""
+    """Relations of the links that a client can follow next, the best first, in addition to those of the raised problem.
+    Every problem also links to the front door."""
 
     def __init__(
         self,
@@ -136,7 +137,7 @@ class BadRequest(RequestProblem):
 
 class RequestUnreadable(BadRequest):
     code = "request_unreadable"
-    title = "What was sent is no request of HTTP/1.1"
+    title = "The bytes that were sent are not an HTTP/1.1 request"
 
 
 class ParameterInvalid(BadRequest):
@@ -146,7 +147,7 @@ class ParameterInvalid(BadRequest):
 
 class CursorInvalid(BadRequest):
     code = "cursor_invalid"
-    title = "The cursor is not one of ours, contradicts the request, or its snapshot is no longer readable"
+    title = "The cursor is not from this service, contradicts the request, or its snapshot is no longer readable"
 
 
 class SnapshotUnknown(BadRequest):
@@ -187,7 +188,7 @@ class UpgradeUnsupported(BadRequest):
 class NotFound(RequestProblem):
     status = 404
     code = "not_found"
-    title = "There is nothing here"
+    title = "Nothing exists at this address"
     leads: ClassVar[Leads] = ("docs", "description")
 
 
@@ -198,18 +199,18 @@ class RouteUnknown(NotFound):
 
 class NodeUnknown(NotFound):
     code = "node_unknown"
-    title = "You can see no node of this id"
+    title = "You can see no node with this id"
     leads: ClassVar[Leads] = ("query", "docs")
 
 
 class PendingUnknown(NotFound):
     code = "pending_unknown"
-    title = "You have no write that waits under this number"
+    title = "You have no pending write with this number"
 
 
 class ImportUnknown(NotFound):
     code = "import_unknown"
-    title = "You have no import of this id, or it expired"
+    title = "You have no import with this id, or it expired"
 
 
 class ClaimTokenUnknown(NotFound):
@@ -225,13 +226,13 @@ class BeforeToken(NotFound):
 class MethodNotAllowed(RequestProblem):
     status = 405
     code = "method_not_allowed"
-    title = "This path does not answer this method"
+    title = "This path does not support this method"
 
 
 class NotAcceptable(RequestProblem):
     status = 406
     code = "not_acceptable"
-    title = "No encoding that this path has is acceptable"
+    title = "None of this path's encodings is acceptable to the client"
 
 
 class Conflict(RequestProblem):
@@ -242,7 +243,7 @@ class Conflict(RequestProblem):
 
 class RevisionConflict(Conflict):
     code = "revision_conflict"
-    title = "Somebody else changed it since the revision that was expected"
+    title = "It was changed after the expected revision"
     leads: ClassVar[Leads] = ("query", "docs")
 
 
@@ -254,22 +255,22 @@ class BlockNotProven(Conflict):
 
 class PendingSettled(Conflict):
     code = "pending_settled"
-    title = "The write that waited was confirmed or declined before"
+    title = "The pending write was already confirmed or declined"
 
 
 class OntologyUnfit(Conflict):
     code = "ontology_unfit"
-    title = "Nodes or edges that are there would not fit the ontology"
+    title = "Existing nodes or edges would not fit the ontology"
 
 
 class ImportIncomplete(Conflict):
     code = "import_incomplete"
-    title = "The chunks that arrived are not the whole file"
+    title = "The received chunks are not the whole file"
 
 
 class ImportsExceeded(Conflict):
     code = "imports_exceeded"
-    title = "Too many imports of yours are open, or this one is too large"
+    title = "You have too many open imports, or this one is too large"
 
 
 class IdempotencyKeyReused(Conflict):
@@ -289,7 +290,7 @@ class PaymentUsed(Conflict):
 
 class PaymentAnswered(Conflict):
     code = "payment_answered"
-    title = "The signed payment was answered, and the answer is no longer kept"
+    title = "The signed payment was answered, and the answer is no longer stored"
 
 
 class BodyTooLarge(RequestProblem):
@@ -313,7 +314,7 @@ class HeadersTooLarge(RequestProblem):
 
 class ProposalRejected(BadRequest):
     code = "proposal_rejected"
-    title = "The validator rejected what was asked to be written"
+    title = "The validator rejected the proposed write"
 
 
 class Unauthorized(RequestProblem):
@@ -324,7 +325,7 @@ class Unauthorized(RequestProblem):
 
 
 class PaymentRequired(RequestProblem):
-    """An x402 challenge: the PAYMENT-REQUIRED field has the offers."""
+    """An x402 challenge: the PAYMENT-REQUIRED header field contains the offers."""
 
     status = 402
     code = "payment_required"
@@ -358,13 +359,13 @@ class OperatorRoleNeeded(RequestProblem):
 class OwnApproval(RequestProblem):
     status = 403
     code = "own_approval"
-    title = "Nobody approves an action of their own"
+    title = "Nobody can approve their own action"
 
 
 class StandingTooLow(RequestProblem):
     status = 403
     code = "standing_too_low"
-    title = "What would change stands higher than this key may claim"
+    title = "The change needs a higher class of sources than this key may claim"
     leads: ClassVar[Leads] = ("account", "docs")
 
 
@@ -379,7 +380,7 @@ class TrialExcluded(RequestProblem):
 class TrialFull(RequestProblem):
     status = 403
     code = "trial_full"
-    title = "The owner of this trial key has as many private nodes as it includes"
+    title = "The owner of this trial key already has as many private nodes as it includes"
     leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
@@ -392,7 +393,7 @@ class HostUnknown(RequestProblem):
 class MediaTypeUnsupported(RequestProblem):
     status = 415
     code = "media_type_unsupported"
-    title = "The Content-Type of the body is not one that the operation takes"
+    title = "The operation does not accept this Content-Type"
     costs_day = False
 
 
@@ -449,7 +450,7 @@ class StoreUnavailable(RequestProblem):
 class SettlementUnavailable(RequestProblem):
     status = 503
     code = "settlement_unavailable"
-    title = "Signed payments can't be taken at the moment, and nothing was taken"
+    title = "Signed payments can't be accepted at the moment, and nothing was taken"
     retryable = True
 
 
@@ -461,7 +462,7 @@ class WorkersBusy(RequestProblem):
 
 
 class OperatorProblem(ServiceError):
-    """A problem that an operator has to fix. `what` states it in one sentence, `cure` states the fix in another."""
+    """A problem that an operator must fix. `what` states it in one sentence, `cure` states the fix in another."""
 
     code: ClassVar[str] = "operator_problem"
     exit_code: ClassVar[int] = 1
@@ -472,7 +473,7 @@ class OperatorProblem(ServiceError):
         self.cure = cure
 
     def __reduce__(self) -> tuple[Callable[..., OperatorProblem], tuple[object, ...]]:
-        # An exception that a worker process raises is pickled and raised again where its result is awaited.
+        # An exception raised in a worker process is pickled, and raised again where its result is awaited.
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
@@ -480,7 +481,7 @@ class OperatorProblem(ServiceError):
 
 
 class ConfigurationProblem(OperatorProblem):
-    """Settings, stores and chain do not fit together, or an argument is wrong. A retry can't help."""
+    """Settings, stores and chain contradict each other, or an argument is wrong. A retry can't help."""
 
     exit_code = 2
 
@@ -636,7 +637,7 @@ def _restored(problem: type[OperatorProblem], args: tuple[object, ...], fields: 
 
 
 def problems_by_code() -> dict[str, type[RequestProblem]]:
-    """Returns every problem with a request whose module is imported, by its code."""
+    """Returns all request problems of the modules imported so far, by code."""
     found: dict[str, type[RequestProblem]] = {}
     waiting: list[type[RequestProblem]] = [RequestProblem]
     while waiting:

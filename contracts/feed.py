@@ -1,7 +1,7 @@
-"""Finds the events of the feed by rules and writes them as a JSON Feed 1.1. Pure.
+"""Derives the feed's events from stored history and renders them as JSON Feed 1.1. Pure.
 
-The rules read stored history and no clock. So the same history gives the same events with the same ids, however often
-and in whatever pieces it is read.
+The rules read no clock. The same history therefore yields the same events with the same ids, however often and in
+however many pieces it is read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,14 +19,14 @@ from contracts.token.holders import decimal_text
 VERSION: Literal["https://jsonfeed.org/version/1.1"] = "https://jsonfeed.org/version/1.1"
 
 LARGE_MOVE_PERCENT = 1
-"""Percent of all balances by which a holder's balance changes between two snapshots for a large mover."""
+"""Change of a holder's balance between two snapshots, in percent of all balances, that makes a large mover."""
 
 MOVERS_OF_A_PAIR = 5
 SHOWN = 100
 """Number of events that the feed shows."""
 
 KEPT = 1000
-"""Number of events that the table keeps."""
+"""Number of events that the table retains."""
 
 
 class EventKind(StrEnum):
@@ -55,7 +55,7 @@ class Event:
 
 @dataclass(frozen=True)
 class ListSeen:
-    """A holder list as the rules see it. `sum_raw` is the sum of all balances in smallest units."""
+    """A holder list as input of the rules. `sum_raw` is the sum of all balances in smallest units."""
 
     block: int
     block_time: datetime
@@ -182,9 +182,9 @@ def attestation_events(attestations: Iterable[AttestationSeen]) -> list[Event]:
 
 
 def to_keep(known: Sequence[tuple[datetime, str]], events: Iterable[Event]) -> list[Event]:
-    """Returns the events that are new and that the table has room for.
+    """Returns the new events for which the table has room.
 
-    An event is new if `known`, as (time, id), does not contain it. The table keeps the newest `KEPT` events.
+    An event is new if its id is not in `known`, a sequence of (time, id). The table retains the newest `KEPT` events.
     """
     ids = {event_id for _, event_id in known}
     new = {event.id: event for event in events if event.id not in ids}
@@ -217,7 +217,7 @@ class FeedItem(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     id: str = Field(description="Stable: the same event always has the same id")
-    url: str = Field(description="Where this service says more")
+    url: str = Field(description="Page of this service with the details")
     title: str
     content_text: str
     date_published: Timestamp = Field(description="Time of the event's block (UTC)")

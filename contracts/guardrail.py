@@ -1,5 +1,5 @@
-"""Bodies of the guardrail's route. The interface gives their names in snake_case. The judging itself is the library
-`guardrail`; here is only how a check is asked for and answered."""
+"""Defines the bodies of the guardrail's route, with the snake_case names of the service interface. The library
+`guardrail` does the judging."""
 
 from datetime import datetime, timedelta
 from functools import cache
@@ -31,10 +31,10 @@ from guardrail.vocabulary import (
 )
 
 LOGGED_CHARACTERS = 2_000
-"""Characters of a judged action that the log keeps."""
+"""Characters of a judged action that the log retains."""
 
 LOGGED_FOR = timedelta(days=30)
-"""Time for which the log keeps a check."""
+"""Time for which the log retains a check."""
 
 
 class RulesetInvalid(ConfigurationProblem):
@@ -56,7 +56,7 @@ class GuardrailRequest(_Snake):
     )
     severity: Severity = Field(
         default=Severity.MEDIUM,
-        description="The impact that the caller claims; the higher, the milder a match that blocks",
+        description="The impact that the caller claims; the higher it is, the milder a match that blocks",
     )
     context: dict[str, Any] | None = Field(
         default=None,
@@ -75,7 +75,7 @@ class GuardrailEvidence(_Snake):
 
 
 class GuardrailMatch(_Snake):
-    """A row of the policy, or a family of language, that holds for the action."""
+    """A row of the policy, or a family of language, that matches the action."""
 
     id: str
     stage: Stage
@@ -90,7 +90,9 @@ class GuardrailStage(_Snake):
     """One of the seven stages."""
 
     stage: Stage
-    result: Literal["pass", "warn", "fail"] = Field(description="`warn` matched below what blocks at this severity")
+    result: Literal["pass", "warn", "fail"] = Field(
+        description="`warn`: matched, but too mild to block at this severity"
+    )
     matched: list[str]
     reason: str | None
 
@@ -116,29 +118,29 @@ class GuardrailEffect(_Snake):
     elevated: bool = Field(description="Runs with more rights than the caller's")
     start: int = Field(ge=0, description="The part of the action that has the effect, in characters")
     end: int = Field(ge=0)
-    source: str = Field(description="The catalogue's entry or the reader that says so")
+    source: str = Field(description="The catalogue entry or the reader that found it")
     detail: dict[str, str] = Field(description="Facts of the effect, such as amount, recipient, url")
 
 
 class GuardrailUncovered(_Snake):
-    """A part of the action that could not be read, or a program that the catalogue lacks."""
+    """A part of the action that could not be read, or a program that is not in the catalogue."""
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     reason: str
-    executable: bool = Field(description="It would run")
+    executable: bool = Field(description="Whether it would run")
 
 
 class GuardrailReliance(_Snake):
     """A fact of the context on which the verdict relies."""
 
     fact: str
-    source: str = Field(description="Who says so: gathered by our own code, an approval token, the caller, a claim")
+    source: str = Field(description="Where it comes from: our own code, an approval token, the caller, a claim")
     meaning: str
 
 
 class GuardrailProblem(_Snake):
-    """The reason why the action could not be judged. It is denied then."""
+    """The reason why the action could not be judged, and is therefore denied."""
 
     code: ProblemCode
     pointer: str = Field(description="JSON pointer into the body")
@@ -146,9 +148,9 @@ class GuardrailProblem(_Snake):
 
 
 class GuardrailResult(_Snake):
-    """The verdict. All but `check_id` and `checked_at` is the same for the same request and ruleset."""
+    """The verdict. Everything except `check_id` and `checked_at` is the same for the same request and ruleset."""
 
-    passed: bool = Field(description="True for the decision `allow` only")
+    passed: bool = Field(description="True only for the decision `allow`")
     decision: Decision
     severity: Literal["none", "low", "medium", "high", "critical"] = Field(description="The highest that matched")
     reason: str
@@ -165,8 +167,8 @@ class GuardrailResult(_Snake):
     coverage: Coverage = Field(description="How much of the action was read: `full`, `partial` or `none`")
     uncovered: list[GuardrailUncovered]
     relied_on: list[GuardrailReliance]
-    ignored_context: list[str] = Field(description="Names in the context that no rule knows")
-    approval: Outcome | None = Field(description="What became of the approval token, where one was needed and sent")
+    ignored_context: list[str] = Field(description="Names in the context that no rule uses")
+    approval: Outcome | None = Field(description="Result of the approval token, if one was needed and sent")
     problem: GuardrailProblem | None
 
 
@@ -179,11 +181,11 @@ class GuardrailAnswer(_Snake):
 
 @cache
 def loaded_guardrail() -> Guardrail:
-    """Loads catalogue, policy and language, once a process. Raises `RulesetInvalid` with file and line."""
+    """Loads catalogue, policy and language, once per process. Raises `RulesetInvalid` with file and line."""
     try:
         guardrail = default_guardrail()
     except (CatalogueInvalid, PolicyInvalid) as invalid:
-        cure = "Mend the file, or install the last release again; `svc guardrail lint` checks all of them."
+        cure = "Fix the file, or reinstall the last release; `svc guardrail lint` checks all of them."
         raise RulesetInvalid(f"The guardrail can't be loaded: {invalid}.", cure=cure) from invalid
     for action in _FIRST_ACTIONS:
         guardrail.check(action)
@@ -198,7 +200,7 @@ _FIRST_ACTIONS = (
 
 
 def refuse_unusable(verdict: Verdict) -> None:
-    """Raises `BodyInvalid` where the request, not the action, is at fault."""
+    """Raises `BodyInvalid` if the request itself is at fault, not the action."""
     problem = verdict.problem
     if problem is not None and problem.code not in ("fault", "too_many_effects"):
         sentence = problem.message if problem.message.endswith("?") else f"{problem.message}."
@@ -206,5 +208,5 @@ def refuse_unusable(verdict: Verdict) -> None:
 
 
 def result_of(verdict: Verdict, *, check_id: str, checked_at: datetime) -> GuardrailResult:
-    """Returns the verdict as it is answered."""
+    """Returns the verdict as the body of an answer."""
     return GuardrailResult(**plain_verdict(verdict), check_id=check_id, checked_at=checked_at)

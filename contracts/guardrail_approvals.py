@@ -1,6 +1,6 @@
-"""Approvals of actions that the guardrail blocks: who may ask for one, for whose checks, and for how long. Pure.
+"""Approves actions that the guardrail blocks: decides who may request an approval, for whose checks and how long. Pure.
 
-The token itself is the library's (`guardrail.approval`).
+The library `guardrail.approval` defines the token.
 """
 
 import hashlib
@@ -37,21 +37,21 @@ class ApprovalRequest(_Snake):
         min_length=1,
         max_length=LONGEST_OWNER,
         pattern=r"^(0[xX][0-9a-fA-F]{40}|(local|profile):\S.*)$",
-        description="Whose check it is: the owner of the key, an address, `local:NAME` or `profile:ID`",
+        description="Owner of the check: the owner of the key, an address, `local:NAME` or `profile:ID`",
     )
     expires_in: int = Field(
         default=int(USUAL_APPROVAL.total_seconds()),
         ge=1,
         le=int(LONGEST_APPROVAL.total_seconds()),
         strict=True,
-        description="Seconds until the token can't be used any more",
+        description="Seconds until the token expires",
     )
 
 
 class ApprovalResult(_Snake):
     """A token that lets one check of one owner pass, once."""
 
-    approval_token: str = Field(description="Goes into `context.approval_token` of the same check")
+    approval_token: str = Field(description="For `context.approval_token` of the same check")
     digest: str
     owner: str
     expires_at: Timestamp
@@ -66,19 +66,19 @@ class ApprovalAnswer(_Snake):
 
 @dataclass(frozen=True, slots=True)
 class IssuedApproval:
-    """A newly made token and its content."""
+    """A new token and its content."""
 
     approval: Approval
     token: str = field(repr=False)
 
     @property
     def expires_at(self) -> datetime:
-        """Returns the time from which the token is refused."""
+        """Returns the time at which the token expires."""
         return datetime.fromtimestamp(self.approval.expires_at, UTC)
 
 
 def owner_named(text: str) -> str | None:
-    """Returns an owner as keys and sessions have it, or None if the text names none."""
+    """Returns an owner as keys and sessions record it, or None if the text does not name one."""
     owner = recorded_owner(text)
     return None if owner is None or len(owner) > LONGEST_OWNER or owner.startswith("capsule:") else owner
 
@@ -94,8 +94,8 @@ def refuse_others(*, is_operator: bool, caller_owner: str, owner: str) -> None:
 def issue_approval(
     key: bytes, digest: str, owner: str, lives: timedelta, now: datetime, approval_id: str | None = None
 ) -> IssuedApproval:
-    """Makes a token for an action of `owner`. Raises `BodyInvalid` where the owner's name does not fit into one."""
-    # A token never lives longer than asked for, so the fraction of a second is cut.
+    """Creates a token for an action of `owner`. Raises `BodyInvalid` if the owner's name can't be part of a token."""
+    # Truncates the fraction of a second, so that a token never lives longer than requested.
     approval = Approval(digest, owner, int((now + lives).timestamp()), approval_id or secrets.token_hex(16))
     try:
         return IssuedApproval(approval, make_token(approval, key))
@@ -104,6 +104,6 @@ def issue_approval(
 
 
 def repeated_id(key: bytes, caller_owner: str, idempotency_key: str, digest: str, owner: str) -> str:
-    """Returns the id that tokens of equal requests share, so that all of them together let one check pass."""
+    """Returns the id that tokens of equal requests share, so that together they let only one check pass."""
     request = canonical_json([caller_owner, idempotency_key, digest, owner])
     return hmac.new(key, b"approval id\0" + request, hashlib.sha256).hexdigest()[:32]

@@ -11,14 +11,14 @@ IDEMPOTENCY_HEADER = "Idempotency-Key"
 LONGEST_IDEMPOTENCY_KEY = 200
 
 SHORTEST_ANONYMOUS_KEY = 22
-"""Least length of a key that comes without an API key, in characters.
+"""Least length of an idempotency key without an API key, in characters.
 
 22 characters of base64 hold 128 random bits, and a UUID has 32 or 36 characters. All anonymous callers share one scope,
 so a caller who guesses another's key would get that caller's answer, or block the key for its owner.
 """
 
 TOKENS_REPEATED_FOR = timedelta(minutes=10)
-"""Time after the first answer in which a replay still repeats the one-time token of that answer."""
+"""Time after the first answer during which a replay still repeats that answer's one-time token."""
 
 
 def request_digest(pepper: bytes, route: str, owner: str | None, idempotency_key: str) -> str:
@@ -34,5 +34,5 @@ def request_digest(pepper: bytes, route: str, owner: str | None, idempotency_key
 
 
 def repeats_token(created_at: datetime, now: datetime) -> bool:
-    """Decides whether an answer still carries the one-time token of what was created at `created_at`."""
+    """Decides whether a replay still repeats the one-time token that was created at `created_at`."""
     return now - created_at <= TOKENS_REPEATED_FOR

@@ -1,4 +1,4 @@
-"""Lines of logs on stderr, for people or as JSON for machines, and what each belongs to: a request, or a run."""
+"""Formats log lines on stderr, as text for people or JSON for machines, and adds the request or run they belong to."""
 
 import json
 import logging
@@ -14,16 +14,16 @@ from contracts.access.api_keys import redact_keys
 LogFormat = Literal["text", "json"]
 
 REQUESTS = "api.requests"
-"""The logger of answers. For people it is silent: they have the log of their proxy."""
+"""The logger of answers. It is silent in text form, because people have their proxy's log."""
 
 _fields: ContextVar[Mapping[str, str]] = ContextVar("log_fields", default=MappingProxyType({}))
 
 
 @contextmanager
 def log_fields(**fields: str) -> Iterator[None]:
-    """Adds `fields`, such as `request_id`, to every line that is logged within.
+    """Adds `fields`, such as `request_id`, to every line logged within the block.
 
-    What is awaited within has them too, and so has the thread of `asyncio.to_thread`; no other thread does.
+    Awaited code inherits them, and so do threads of `asyncio.to_thread`; other threads don't.
     """
     token = _fields.set({**_fields.get(), **fields})
     try:
@@ -33,7 +33,7 @@ def log_fields(**fields: str) -> Iterator[None]:
 
 
 class TextLines(logging.Formatter):
-    """Formats a line for people. Redacts an API key in it, from a request's path for example."""
+    """Formats a line for people. Redacts API keys in it, for example from a request's path."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
@@ -41,14 +41,15 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = super().format(record)
         belongs_to = "".join(f" {name}={value}" for name, value in _fields.get().items())
-        # An exception follows its line; what the line belongs to stands before it.
+        # Inserts the fields at the end of the first line, before the traceback.
         first, newline, rest = line.partition("\n")
         return redact_keys(f"{first}{belongs_to}{newline}{rest}")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a record: `time` (UTC), `level`, `logger`, `message`, what it belongs to (`request_id`, `run_id`,
-    `job`, `trace_id`), the figures in `extra={"fields": …}`, and `exception` where there is one."""
+    """Formats each record as one JSON object: `time` (UTC), `level`, `logger`, `message`, the fields of `log_fields`
+    (`request_id`, `run_id`, `job`, `trace_id`), the figures in `extra={"fields": …}`, and `exception` if there is
+    one."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {
@@ -65,8 +66,8 @@ class JsonLines(logging.Formatter):
 
 
 def log_config(log_format: LogFormat, *, text: str = "contracts.logs.TextLines") -> dict[str, Any]:
-    """Returns the argument of `logging.config.dictConfig`: all warnings, the progress of the pipelines, and answers
-    where machines read. `text` names the formatter of lines for people."""
+    """Returns the argument of `logging.config.dictConfig`: all warnings, the progress of the pipelines, and, in JSON,
+    the answers. `text` names the formatter of lines for people."""
     requests = "INFO" if log_format == "json" else "WARNING"
     return {
         "version": 1,
@@ -76,7 +77,7 @@ def log_config(log_format: LogFormat, *, text: str = "contracts.logs.TextLines")
             "json": {"()": "contracts.logs.JsonLines"},
         },
         "handlers": {
-            # Great Expectations sets its loggers to a level of its own, so the handler decides.
+            # Great Expectations sets the levels of its loggers itself, so the handler filters by level.
             "warnings": {"class": "logging.StreamHandler", "formatter": log_format, "level": "WARNING"},
             "progress": {"class": "logging.StreamHandler", "formatter": log_format},
         },

@@ -1,6 +1,6 @@
-"""Defines the price documents and the rules by which an observation counts.
+"""Defines the price documents and the rules that decide whether an observation counts.
 
-The modules of `pipelines/market/sources/` parse the answers of the sources.
+The modules of `pipelines/market/sources/` parse the sources' answers.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ LOWEST_USD, HIGHEST_USD = Decimal("1e-18"), Decimal("1e9")
 """Prices outside these bounds are absurd and are refused."""
 
 JUMP = 10
-"""A price is suspicious if it is this many times the last sound price, or less than that part of it."""
+"""A price is suspicious if it is this many times the last sound price or more, or this many times less."""
 
 MAX_AGE = timedelta(seconds=90)
 """Age up to which a price is fresh.
@@ -43,7 +43,7 @@ REFERENCE_AGE = timedelta(hours=24)
 """Age up to which the last sound price is a reference for jumps."""
 
 DISAGREEMENT = Decimal("0.5")
-"""Largest difference between two sources, as a part of the larger price.
+"""Largest difference between two sources, as a fraction of the larger price.
 
 A larger difference lowers the quality of the price that is served.
 """
@@ -55,8 +55,8 @@ OWN_POOL = "pool"
 """The source that reads the token's own pool on the chain."""
 
 _ESTIMATE = (
-    "Of the source `pool` an estimate from transfers of the token out of the pool (buys) and into it (sells), of "
-    "amounts above zero: liquidity that is added or removed, and plain transfers, count too"
+    "For the source `pool`, an estimate from transfers of the token out of the pool (buys) and into it (sells), of "
+    "amounts above zero: added or removed liquidity and plain transfers count too"
 )
 
 CHANGE_TOLERANCE = 5.0
@@ -65,7 +65,7 @@ CHANGE_TOLERANCE = 5.0
 
 @dataclass(frozen=True)
 class Quote:
-    """One source's answer about a price. Amounts are in USD, changes in percent; None where the source gives no value.
+    """One source's answer about a price. Amounts are in USD, changes in percent; a value that the source lacks is None.
 
     `observed_at` is the source's own time, `pool` the origin of the price, `pools` the number of sound pools.
     """
@@ -113,12 +113,12 @@ def usd_price(value: Any) -> Decimal | None:
 
 
 def is_jump(price: Decimal, reference: Decimal | None) -> bool:
-    """Decides whether a price is too far from the last sound one to be believed."""
+    """Decides whether a price is too far from the last sound price to be credible."""
     return reference is not None and not reference / JUMP < price < reference * JUMP
 
 
 def disagree(price: Decimal, other: Decimal) -> bool:
-    """Decides whether two sources differ so much that they can't mean the same price."""
+    """Decides whether two sources differ so much that they can't refer to the same price."""
     return abs(price - other) > DISAGREEMENT * max(price, other)
 
 
@@ -132,7 +132,7 @@ def agrees(theirs: float | None, ours: float | None) -> bool | None:
 
 
 def decimal_of(price: Decimal) -> str:
-    """Returns a price as it is published: without exponent or trailing zeros."""
+    """Returns a price as a decimal string for publication, without exponent or trailing zeros."""
     text = f"{price:f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
@@ -154,8 +154,8 @@ class PriceObservation(Document):
 class ChangeCheck(Document):
     """Changes computed from our own observations, for comparison with those of the source."""
 
-    change_1h: float | None = Field(alias="change1h", description="Percent, from what was observed an hour ago")
-    change_24h: float | None = Field(alias="change24h", description="Percent, from what was observed a day ago")
+    change_1h: float | None = Field(alias="change1h", description="Percent, from our observation of an hour ago")
+    change_24h: float | None = Field(alias="change24h", description="Percent, from our observation of a day ago")
     agrees: bool | None = Field(
         description="Whether the source's changes are within 5 percentage points of ours; null without both"
     )
@@ -164,7 +164,7 @@ class ChangeCheck(Document):
 class TokenPriceData(Freshness):
     """The price of the service token and its market over the last 24 hours.
 
-    A figure is null beside a price where its source doesn't tell it, or has not read that far back yet.
+    A figure is null next to a price if its source does not report it, or has not read far enough back yet.
     """
 
     price: DecimalAmount | None = Field(description="USD for one whole token")
@@ -178,12 +178,14 @@ class TokenPriceData(Freshness):
     sells_24h: int | None = Field(alias="sells24h", description=f"Sells in 24 hours, over all sound pools. {_ESTIMATE}")
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
-    pool: str | None = Field(description="The pool that the price is from")
-    pools: int | None = Field(description="Sound pools that volume and trades are summed over")
+    pool: str | None = Field(description="The pool from which the price is")
+    pools: int | None = Field(description="Number of sound pools whose volume and trades are summed")
     liquidity_usd: float | None = Field(description="USD in that pool")
-    block: int | None = Field(description="Block of a price read on the chain")
+    block: int | None = Field(description="Block of a price that was read on the chain")
     change_check: ChangeCheck
-    sources: list[PriceObservation] = Field(description="Every configured source's latest answer, in order of belief")
+    sources: list[PriceObservation] = Field(
+        description="Latest answer of every configured source, the most trusted first"
+    )
 
 
 class TokenPrice(TelemetryEnvelope):
@@ -197,8 +199,10 @@ class EthPrice(TelemetryDocument):
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
-    block: int | None = Field(description="Block at which the chain's own feed was read")
-    sources: list[PriceObservation] = Field(description="Every configured source's latest answer, in order of belief")
+    block: int | None = Field(description="Block at which Chainlink's feed was read")
+    sources: list[PriceObservation] = Field(
+        description="Latest answer of every configured source, the most trusted first"
+    )
 
 
 def inner(value: Any, *path: str) -> Any:

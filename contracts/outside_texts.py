@@ -1,6 +1,7 @@
-"""Cleans the texts of contracts, attesters and the partner. They are data and never instructions.
+"""Cleans the texts of contracts, attesters and the partner, which are data and never instructions.
 
-The service cleans a text when it takes it in. Prose names a token by its ticker if that is one, or else by its address.
+The service cleans a text when it reads it. Prose names a token by its ticker if that has a ticker's form, else by its
+address.
 """
 
 import unicodedata
@@ -17,20 +18,20 @@ _INVISIBLE = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)}
     | {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
 )
-"""Invisible letters, marks and symbols: fillers, blanks, and variation selectors, which can carry a hidden text."""
+"""Invisible letters, marks and symbols: fillers, blanks, and variation selectors, which can carry hidden text."""
 
 
 def outside_text(text: str, longest: int) -> str | None:
     """Returns `text` as one line of at most `longest` visible characters in NFC, or None if nothing is left.
 
-    Control characters and line ends become spaces. Characters that reorder or hide what is shown are removed.
+    Control characters and line ends become spaces. Characters that reorder or hide the displayed text are removed.
     """
     shown = "".join(_visible(character) for character in text)
     return unicodedata.normalize("NFC", " ".join(shown.split()))[:longest].rstrip() or None
 
 
 def outside_value(value: Any, longest: int) -> Any:
-    """Returns a JSON value with every text and name cleaned. A text of which nothing is left becomes empty."""
+    """Returns a JSON value with every text and name cleaned. A text with nothing left becomes empty."""
     if isinstance(value, str):
         return outside_text(value, longest) or ""
     if isinstance(value, dict):

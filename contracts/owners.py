@@ -1,4 +1,4 @@
-"""Reads whom a person or a request names as owner: an address, `local:NAME`, `profile:ID` or `capsule:ID`. Pure."""
+"""Parses owners that a person or a request names: an address, `local:NAME`, `profile:ID` or `capsule:ID`. Pure."""
 
 import re
 from typing import Final
@@ -8,15 +8,15 @@ _OWNER: Final = re.compile(rf"{_ADDRESS.pattern}|(?:local|profile|capsule):\S.*"
 
 
 def recorded_owner(text: str) -> str | None:
-    """Returns an owner as the ledger records it, addresses in lower case, or None if the text names none."""
+    """Returns an owner as the ledger records it, addresses in lower case, or None if the text is not an owner."""
     owner = text.lower() if text[:2].lower() == "0x" else text
     return owner if owner.isprintable() and _OWNER.fullmatch(owner) else None
 
 
 def typed_owner(text: str) -> str | None:
-    """Returns the owner whom an operator typed: a name alone is that of `local:NAME`.
+    """Returns the owner that an operator typed; a bare name means `local:NAME`.
 
-    What has a colon or begins as an address is no name: it would hide a misspelt kind or address.
+    A text with a colon, or one that begins like an address, is not a name: that would hide a misspelt kind or address.
     """
     name = text.strip()
     is_bare = name and ":" not in name and name[:2].lower() != "0x"

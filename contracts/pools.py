@@ -1,7 +1,8 @@
-"""Reads what a pool's contract answers and emits: its kind, its two tokens, and the reserves behind its price. Pure.
+"""Parses the answers and events of pool contracts: a pool's kind, its two tokens, and the reserves behind its price.
+Pure.
 
-One more kind of pool is one more row of `POOL_KINDS`: the functions that return its state, the events that repeat it,
-and the reserves that follow from it. Sources, ingestion and probing follow from the row.
+A new kind of pool is a new row of `POOL_KINDS`: the functions that return its state, the events that repeat it, and a
+function that computes the reserves from it. Sources, ingestion and probing are derived from the rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,14 +40,14 @@ WRAPPED_ETH = {
     8453: "0x4200000000000000000000000000000000000006",
     42161: "0x82af49447d8a07e3bd95bee6f62d2d58bf9bda3f",
 }
-"""Chain id -> the wrapped ether that pools are quoted in."""
+"""Chain id -> the wrapped ether in which pools are quoted."""
 
 Currency = Literal["usd", "eth"]
 State = tuple[int, int]
-"""The two numbers that a pool's price follows from, as its contract returns and emits them."""
+"""The two numbers from which a pool's price is computed, as its contract returns and emits them."""
 
 Reserves = tuple[Fraction, Fraction]
-"""Amounts of token0 and token1 in their smallest units, whose quotient is the price; both are 0 in an empty pool."""
+"""Amounts of token0 and token1 in their smallest units, whose quotient is the price. Both are 0 in an empty pool."""
 
 _X96 = 1 << 96
 _QUOTIENT = Context(prec=80)
@@ -54,9 +55,9 @@ _QUOTIENT = Context(prec=80)
 
 @dataclass(frozen=True)
 class StateNumber:
-    """One number of a pool's state: the column of its events, its width, and its words in answers and events.
+    """One number of a pool's state: the column of its events, its width, and its position in answers and events.
 
-    `getter` returns it as its word `word`; an event has it as the word `event_word` of its data.
+    It is word `word` of the answer of `getter`, and word `event_word` of an event's data.
     """
 
     column: str
@@ -68,10 +69,11 @@ class StateNumber:
 
 @dataclass(frozen=True)
 class PoolKind:
-    """One kind of pool. `getters` maps the functions that return its state to the least number of words they return,
-    `events` the first topic of events that repeat the state to their numbers of topics and of words.
+    """One kind of pool.
 
-    A pool whose function `unless` returns true has another curve, and no price follows from its reserves.
+    `getters` maps the functions that return the state to the least number of words in their answers. `events` maps the
+    first topic of events that repeat the state to their numbers of topics and of words. A pool whose function `unless`
+    returns true has another curve, so its reserves do not determine a price.
     """
 
     name: str
@@ -82,7 +84,7 @@ class PoolKind:
     unless: str | None = None
 
     def read_answers(self, answers: Mapping[str, object]) -> State | None:
-        """Reads the state from `eth_call` results by call data; None if this is not a pool of this kind."""
+        """Parses the state from `eth_call` results, by call data. Returns None if this is not a pool of this kind."""
         words = {getter: read_words(answers.get(getter), count) for getter, count in self.getters.items()}
         found = [words[number.getter] for number in self.state]
         return self._within(
@@ -90,7 +92,7 @@ class PoolKind:
         )
 
     def read_event(self, topics: Sequence[str], data: object) -> State | None:
-        """Reads the state from an event that repeats it; None if the event has another form."""
+        """Parses the state from an event that repeats it. Returns None if the event has another form."""
         topic_count, word_count = self.events.get(topics[0].lower(), (0, 0)) if topics else (0, 0)
         words = read_words(data, word_count)
         if words is None or len(topics) != topic_count or len(str(data)) != 2 + 64 * word_count:
@@ -110,10 +112,10 @@ def pair_reserves(state: State) -> Reserves:
 
 
 def virtual_reserves(state: State) -> Reserves:
-    """Returns the reserves of a pair that has the price and the depth of a concentrated pool at its present price.
+    """Returns the reserves of a pair with the price and the depth of a concentrated pool at its current price.
 
-    Its state is the square root of the price of token0 in token1, times 2^96, and the liquidity in range: without any
-    nobody trades at that price.
+    Its state is the square root of the price of token0 in token1, times 2^96, and the liquidity in range. Without
+    liquidity in range, nobody can trade at that price.
     """
     sqrt_price_x96, liquidity = state
     if sqrt_price_x96 == 0:
@@ -133,7 +135,7 @@ PAIR = PoolKind(
     unless=STABLE,
 )
 CONCENTRATED = PoolKind(
-    name="concentrated",  # Uniswap v3, Aerodrome Slipstream, whose slot0 is a word shorter, and PancakeSwap v3
+    name="concentrated",  # Uniswap v3; Aerodrome Slipstream, whose slot0 is one word shorter; PancakeSwap v3
     getters={SLOT0: 6, LIQUIDITY: 1},
     state=(
         StateNumber("sqrt_price_x96", 160, SLOT0, 0, 2),
@@ -149,12 +151,12 @@ PROBES = tuple(
         (TOKEN0, TOKEN1, *(call for kind in POOL_KINDS.values() for call in (*kind.getters, kind.unless) if call))
     )
 )
-"""Call data of every function that tells what a pool is."""
+"""Call data of every function that identifies a pool."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The two tokens of a pool, lower-case hex, and which of them is ours."""
+    """The two tokens of a pool, lower-case hex, and which of them is the service token."""
 
     token0: str
     token1: str
@@ -167,10 +169,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class PoolTerms:
-    """The terms by which a pool's reserves become prices.
-
-    These are its kind, its pair, the decimals of our token and of the other one, and the currency that the other one
-    stands for.
+    """The terms by which a pool's reserves become prices: its kind, its pair, the decimals of our token and of the
+    other token, and the currency that the other token represents.
     """
 
     kind: PoolKind
@@ -180,7 +180,8 @@ class PoolTerms:
 
 
 def read_words(result: object, count: int) -> list[int] | None:
-    """Reads the first `count` 32-byte words of an `eth_call` result as unsigned integers; None if there are fewer."""
+    """Parses the first `count` 32-byte words of an `eth_call` result as unsigned integers, or None if there are
+    fewer."""
     if not isinstance(result, str) or not result.startswith("0x") or len(result) < 2 + 64 * count:
         return None
     try:
@@ -190,9 +191,9 @@ def read_words(result: object, count: int) -> list[int] | None:
 
 
 def read_pool(answers: Mapping[str, object], token: str) -> tuple[PoolKind, Pair] | Refusal:
-    """Reads a pool's kind and pair from the results of `PROBES`, by call data. It must hold our token.
+    """Parses a pool's kind and pair from the results of `PROBES`, by call data. The pair must contain our token.
 
-    Returns a refusal for a contract that answers as no kind of pool, or as several.
+    Returns a refusal for a contract that answers like no kind of pool, or like several.
     """
     pair = read_pair(answers.get(TOKEN0), answers.get(TOKEN1), token)
     if isinstance(pair, Refusal):
@@ -207,7 +208,7 @@ def read_pool(answers: Mapping[str, object], token: str) -> tuple[PoolKind, Pair
 
 
 def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
-    """Reads the pair from two `eth_call` results. It must hold our token."""
+    """Parses the pair from two `eth_call` results. It must contain our token."""
     words = [read_words(token0, 1), read_words(token1, 1)]
     if words[0] is None or words[1] is None:
         return Refusal("no_pair")
@@ -216,7 +217,7 @@ def read_pair(token0: object, token1: object, token: str) -> Pair | Refusal:
 
 
 def read_decimals(ours: object, other: object) -> tuple[int, int] | Refusal:
-    """Reads the results of `decimals()` of our token and of the other."""
+    """Parses the results of `decimals()` of our token and of the other token."""
     words = [read_words(result, 1) for result in (ours, other)]
     if words[0] is None or words[1] is None or max(words[0][0], words[1][0]) > DECIMALS_LIMIT:
         return Refusal("no_pair")
@@ -224,20 +225,20 @@ def read_decimals(ours: object, other: object) -> tuple[int, int] | Refusal:
 
 
 def currency_of(pair: Pair, *, chain_id: int, usdc: str | None) -> Currency | Refusal:
-    """Returns what one of the other token is worth one of. It must be USDC or wrapped ether."""
+    """Returns the currency that the pair's other token represents. It must be USDC or wrapped ether."""
     if pair.other == usdc:
         return "usd"
     return "eth" if pair.other == WRAPPED_ETH.get(chain_id) else Refusal("unknown_quote_token")
 
 
 def in_whole_tokens(pair: Pair, reserves: Reserves, decimals: tuple[int, int]) -> Reserves:
-    """Returns the reserves of our token and of the other, in whole tokens; `decimals` are in that order too."""
+    """Returns the reserves of our token and of the other token, in whole tokens; `decimals` has the same order."""
     ours, other = reserves if pair.token == pair.token0 else reversed(reserves)
     return ours / 10 ** decimals[0], other / 10 ** decimals[1]
 
 
 def as_decimal(value: Fraction) -> Decimal:
-    """Returns a fraction as the nearest decimal of 80 digits."""
+    """Returns a fraction as the nearest decimal with 80 digits."""
     return _QUOTIENT.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 

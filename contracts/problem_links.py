@@ -1,8 +1,8 @@
-"""Turns the relations that a problem declares (`RequestProblem.leads`) into the addresses of one installation. Pure.
+"""Resolves the relations that a problem declares (`RequestProblem.leads`) to the URLs of one installation. Pure.
 
-A relation leads to an operation of the description, so no path is written twice. `docs` leads to the page of the
-operation that was asked for. Every link is an address that a GET can follow: an operation whose path has parameters is
-reached by its page, which shows them.
+A relation leads to an operation of the description, so every path is written only once. `docs` leads to the page of the
+requested operation. A GET can follow every link: an operation whose path has parameters is represented by its page,
+which shows them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Relation(NamedTuple):
 
     operation: str
     registered: str | None = None
-    """The relation type that IANA registers for it, for the Link header field."""
+    """The relation type registered at IANA, for the Link header field."""
     sells: bool = False
-    """True if it leads anywhere only where something can be bought."""
+    """True if the link is useful only where something can be bought."""
 
 
 RELATIONS: dict[Lead, Relation] = {
@@ -42,14 +42,14 @@ RELATIONS: dict[Lead, Relation] = {
     "register": Relation("intake_register"),
     "description": Relation("openapi", "service-desc"),
 }
-"""Every relation but `home`, the front door, `docs`, the page of the operation that was asked for, and `challenge`,
-which a GET of the same path answers."""
+"""Every relation except `home`, the front door; `docs`, the page of the requested operation; and `challenge`, which a
+GET of the same path answers."""
 
 _REGISTERED = {"docs": "help"} | {lead: each.registered for lead, each in RELATIONS.items() if each.registered}
 
 
 class Operation(msgspec.Struct, rename="camel"):
-    """The name of an operation of the description."""
+    """The name and texts of an operation of the description."""
 
     operation_id: str
     summary: str
@@ -83,7 +83,8 @@ def paths_by_operation() -> dict[str, str]:
 
 @cache
 def _templates() -> list[tuple[re.Pattern[str], str]]:
-    """Returns a pattern for each path with parameters, the longest first. Only a parameter at the end takes slashes."""
+    """Returns a pattern for each path with parameters, the longest first. Only a final parameter may contain
+    slashes."""
     templates = sorted((path for path in _described() if "{" in path), key=lambda path: (-path.count("/"), path))
     return [(re.compile(_pattern(path)), path) for path in templates]
 
@@ -94,9 +95,10 @@ def _pattern(template: str) -> str:
 
 
 def operation_at(method: str, path: str) -> str | None:
-    """Returns the id of the described operation that a request asks for, or None.
+    """Returns the id of the described operation that a request is for, or None.
 
-    For a method that the path has not, it is another operation of the path, its preflight only if there is no other.
+    If the path does not have the method, returns another operation of the path, and its preflight only as a last
+    resort.
     """
     described = _described()
     methods = described.get(path)
@@ -126,7 +128,7 @@ class ProblemLinks:
             self._closed.add("trial")
 
     def of(self, problem: RequestProblem, method: str, path: str) -> dict[str, str]:
-        """Returns the links of a problem with a request: its own, those that its code declares, and the front door."""
+        """Returns the links of a problem with a request: its own, those declared by its class, and the front door."""
         own = links_of(problem)
         leads: tuple[Lead, ...] = (*problem.leads, "home")
         targets = {lead: self._path(lead, method, path) for lead in leads if lead not in own}
@@ -148,7 +150,7 @@ class ProblemLinks:
 
 
 def links_of(problem: RequestProblem) -> dict[str, str]:
-    """Returns the links that a problem itself carries, such as that of a case."""
+    """Returns the links that the problem itself carries, such as that of a case."""
     links = problem.extensions.get("links", {})
     assert isinstance(links, dict)
     return {str(relation): str(url) for relation, url in links.items() if url is not None}
@@ -164,6 +166,6 @@ def problem_links(settings: Settings) -> ProblemLinks:
 
 
 def link_field(links: Mapping[str, str]) -> dict[str, str]:
-    """Returns the Link header field (RFC 8288) of links whose relations are registered; empty without one."""
+    """Returns the Link header field (RFC 8288) of links with registered relations, or an empty mapping."""
     targets = [f'<{url}>; rel="{_REGISTERED[relation]}"' for relation, url in links.items() if relation in _REGISTERED]
     return {"Link": ", ".join(targets)} if targets else {}

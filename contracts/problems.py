@@ -1,4 +1,4 @@
-"""Writes the one error body: RFC 9457 problem details with the fields by which an agent branches."""
+"""Renders the error body: RFC 9457 problem details with the fields by which an agent branches."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from contracts.publish.routes import BLINK_PREFIX
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 MOST_ERRORS = 20
-"""Most errors that one answer lists. A request may have thousands of unusable parts."""
+"""Maximum number of errors in one answer. A request may have thousands of unusable parts."""
 
 LONGEST_POINTER = 300
 
@@ -39,12 +39,13 @@ class Problem(Document):
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
-    instance: str = Field(description="The path that was asked for")
+    instance: str = Field(description="The requested path")
     code: str = Field(description="Stable, for programs")
     retryable: bool = Field(description="Whether the same request may succeed later")
     request_id: str
     errors: list[ProblemError] = Field(
-        max_length=MOST_ERRORS, description=f"The first {MOST_ERRORS} at most; `detail` says how many more there are"
+        max_length=MOST_ERRORS,
+        description=f"The first {MOST_ERRORS} at most; `detail` gives the number of further ones",
     )
     violated_policies: list[str] = Field(
         default=[],
@@ -54,41 +55,41 @@ class Problem(Document):
     claim_id: str = Field(default="", description="With `claim_exists` only: the claim that redeemed the quote")
     case_id: str = Field(
         default="",
-        description="With a claim's refusal only: the case of the money that was sent and that no claim uses",
+        description="With a claim's refusal only: the case of the sent money, which no claim uses",
     )
     sent_units: str = Field(default="", description="With `amount_mismatch` only: what was sent, in smallest units")
     sent: str = Field(default="", description="The same in whole coins, decimal")
     asked_units: str = Field(
-        default="", description="With `amount_mismatch` only: what the quote asks, in smallest units"
+        default="", description="With `amount_mismatch` only: the amount of the quote, in smallest units"
     )
     asked: str = Field(default="", description="The same in whole coins, decimal")
     nearest: dict[str, str] = Field(
         default={},
-        description="With a refused block or day only: the nearest `block` and `date` (UTC) that can be asked for",
+        description="With a refused block or day only: the nearest available `block` and `date` (UTC)",
     )
     links: dict[str, str] = Field(
         default={},
-        description="Where to go on, by what is there, the nearest step first; a GET can follow each. `plans` and "
-        "`quote` buy a key, `trial` explains how a wallet gets one for its signature, `docs` explains the operation "
-        "that was asked for, `case` is about money that was sent, `account` about the key, `challenge` says what to "
-        "sign",
+        description="Where to continue, by relation, the nearest step first; a GET can follow each. `plans` and "
+        "`quote` buy a key, `trial` explains how a wallet gets one for its signature, `docs` explains the requested "
+        "operation, `case` is about money that was sent, `account` about the key, `challenge` returns the challenge "
+        "to sign",
     )
     retry_after: int = Field(default=0, ge=0, description="With a Retry-After field only: the same, in seconds")
     message: str = Field(default="", description="Under `/blink/` only: the detail, where wallets look for it")
     proof: dict[str, Any] = Field(
-        default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer has to sign"
+        default={}, description="With `payer_proof_required` only: the EIP-712 typed data that the payer must sign"
     )
     next: dict[str, Any] = Field(
         default={},
         description="With `payer_proof_required` only: the same request again, as `quote` or `claim`, with the place "
-        "of the signature",
+        "for the signature",
     )
 
 
 def problem_body(problem: RequestProblem, instance: str, request_id: str, links: Mapping[str, str]) -> bytes:
-    """Returns the body of `problem` as it is sent. API keys that the request contained by mistake are redacted.
+    """Returns the body of `problem`. Redacts API keys that the request contained by mistake.
 
-    `links` are all that it leads to, its own included.
+    `links` contains all of its links, including its own.
     """
     more = len(problem.errors) - MOST_ERRORS
     detail = f"{problem.detail} ({more:,} more errors are not listed.)" if more > 0 else problem.detail

@@ -1,4 +1,4 @@
-"""Encrypts texts until their owner acknowledges them: AES-256-GCM, bound to what they belong to."""
+"""Encrypts texts until their owner acknowledges them, with AES-256-GCM. Each text is bound to what it belongs to."""
 
 import base64
 import secrets
@@ -10,13 +10,13 @@ _NONCE_BYTES = 12
 
 
 def seal(key: bytes, text: str, belongs_to: str) -> str:
-    """Encrypts `text` under `key` (32 bytes). Only the same `belongs_to` decrypts it."""
+    """Encrypts `text` under `key` (32 bytes). Decryption requires the same `belongs_to`."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     return base64.b64encode(nonce + AESGCM(key).encrypt(nonce, text.encode(), belongs_to.encode())).decode()
 
 
 def unseal(key: bytes, sealed: str, belongs_to: str) -> str | None:
-    """Returns the sealed text, or None if the key or the owner is another one or the sealed text was changed."""
+    """Returns the sealed text, or None if the key or the owner is different or the sealed text was changed."""
     try:
         data = base64.b64decode(sealed)
         return AESGCM(key).decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], belongs_to.encode()).decode()

@@ -28,12 +28,12 @@ _SHORTEST_PHRASE = _WORD_COUNTS[0]
 _BITS_A_WORD = 11
 
 _SHORTEST_SECRET = 44
-"""Characters of the shortest secret, an API key. Twelve words of three letters have 47 with their separators."""
+"""Length of the shortest secret, an API key, in characters. Twelve words of three letters have 47 with separators."""
 
 _MOST_CANDIDATES = 500
-"""Most phrases, keys and headers that are checked in one text.
+"""Maximum number of phrases, keys and headers checked in one text.
 
-Of random words every sixteenth phrase has a correct checksum, so a text with that many wrong ones was made to waste
+Every sixteenth phrase of random words has a correct checksum, so a text with this many wrong ones was written to waste
 time.
 """
 
@@ -52,7 +52,7 @@ _WORDS_ONLY = bytes(
 
 class SecretInText(BadRequest):
     code = "secret_in_text"
-    title = "A text of the request holds a secret"
+    title = "A text of the request contains a secret"
 
 
 def refuse_secrets(value: Any) -> None:
@@ -61,16 +61,17 @@ def refuse_secrets(value: Any) -> None:
     The problem points to the text and does not repeat it.
     """
     for kind, pointer in _secrets_in(value, ""):
-        reason = f"holds {SECRETS[kind]}"
+        reason = f"contains {SECRETS[kind]}"
         raise SecretInText(
-            f"The text {reason}. It is not kept. Take it out and send the rest; replace the secret, since it has been "
+            f"The text {reason}. It is not stored. Remove it and send the rest; replace the secret, because it was "
             "sent over a network.",
             errors=[(pointer, reason)],
         )
 
 
 def secret_in(text: str) -> SecretKind | None:
-    """Returns the kind of secret that `text` contains, or None. A mebibyte takes some 10 ms, and never more than 50."""
+    """Returns the kind of secret that `text` contains, or None. Takes about 10 ms per mebibyte, and never more than
+    50."""
     if len(text) < _SHORTEST_SECRET:
         return None
     if "PRIVATE KEY" in text and _holds_private_key(text):
@@ -81,7 +82,7 @@ def secret_in(text: str) -> SecretKind | None:
 
 
 def _secrets_in(value: Any, pointer: str) -> Iterator[tuple[SecretKind, str]]:
-    """Yields each secret with the pointer to its text. No pointer contains a name that is itself a secret."""
+    """Yields each secret with the pointer to its text. Pointers never contain a name that is itself a secret."""
     if isinstance(value, str):
         if kind := secret_in(value):
             yield kind, pointer
@@ -112,7 +113,7 @@ def _holds_seed_phrase(text: str) -> bool:
     numbers = _word_numbers()
     checked = 0
     place = _SHORTEST_PHRASE - 1
-    # Every run of twelve words of the list covers one of these places, so it is enough to look at each twelfth word.
+    # Every run of twelve words of the list covers one of these places, so checking each twelfth word is enough.
     while place < len(words) and checked < _MOST_CANDIDATES:
         if words[place] not in numbers:
             place += _SHORTEST_PHRASE
@@ -148,9 +149,9 @@ def _has_right_check(phrase: list[int]) -> bool:
 def _word_numbers() -> dict[bytes, int]:
     """Returns the English words of BIP-39 with their numbers.
 
-    It reads the data file of eth-account, because importing that package takes a second.
+    It reads the data file of eth-account directly, because importing that package takes a second.
     """
     spec = find_spec("eth_account")
-    assert spec is not None and spec.origin is not None, "a dependency of ours"
+    assert spec is not None and spec.origin is not None, "eth-account is a dependency"
     words = Path(spec.origin).with_name("hdaccount") / "wordlist" / "english.txt"
     return {word: number for number, word in enumerate(words.read_bytes().split())}

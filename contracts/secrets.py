@@ -9,7 +9,7 @@ from contracts.errors import SettingsInvalid
 from contracts.settings import Settings
 
 SHORTEST_MASTER_SECRET = 32
-"""Least characters of the master secret; 32 hex digits hold 128 bits."""
+"""Minimum length of the master secret, in characters; 32 hex digits contain 128 bits."""
 
 PEPPER_VERSION = 1
 """Stored with each key's HMAC, so that keys of a later pepper can coexist with these."""
@@ -17,7 +17,7 @@ PEPPER_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class DerivedSecrets:
-    """Independent 32-byte secrets of one installation. None of them reveals another one or the master secret."""
+    """Independent 32-byte secrets of one installation. None of them reveals another secret or the master secret."""
 
     pepper: bytes = field(repr=False)
     """Keys the HMACs under which API keys, session tokens and pairing codes are stored."""
@@ -26,7 +26,7 @@ class DerivedSecrets:
     approval_key: bytes = field(repr=False)
     """Signs the approvals with which a person lets an action pass the guardrail."""
     question_key: bytes = field(repr=False)
-    """Seals what a client of MCP sends back with its user's reply to a question."""
+    """Seals the state that an MCP client returns with its user's reply to a question."""
 
 
 def derive_secrets(master: str) -> DerivedSecrets:
@@ -42,7 +42,7 @@ def derive_secrets(master: str) -> DerivedSecrets:
 def require_secrets(settings: Settings) -> None:
     """Raises `SettingsInvalid` if a required secret is not set or is too short.
 
-    Processes on several hosts may share a PostgreSQL ledger, so none of them may generate a secret for itself.
+    Processes on several hosts may share a PostgreSQL ledger, so none of them may generate its own secret.
     """
     if settings.master_secret is not None:
         if len(settings.master_secret.get_secret_value()) < SHORTEST_MASTER_SECRET:
@@ -52,13 +52,13 @@ def require_secrets(settings: Settings) -> None:
             )
     elif settings.ledger_url is not None:
         raise SettingsInvalid(
-            "SVC_MASTER_SECRET is not set, and with SVC_LEDGER_URL it has to be.",
+            "SVC_MASTER_SECRET is not set, and SVC_LEDGER_URL requires it.",
             cure="Set it to the output of `openssl rand -hex 32`, the same for every process on that ledger.",
         )
     if settings.ledger_url is not None and settings.signing_key_file is None:
         raise SettingsInvalid(
-            "SVC_SIGNING_KEY_FILE is not set, and with SVC_LEDGER_URL it has to be.",
-            cure="Make a key with `openssl genpkey -algorithm ed25519 -out FILE` and set it for every process.",
+            "SVC_SIGNING_KEY_FILE is not set, and SVC_LEDGER_URL requires it.",
+            cure="Create a key with `openssl genpkey -algorithm ed25519 -out FILE` and set it for every process.",
         )
 
 

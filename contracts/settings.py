@@ -53,16 +53,16 @@ def _no_trailing_slash(value: str) -> str:
 
 
 def _nothing_after_path(value: str) -> str:
-    """Returns the address of a service, to which paths are appended."""
+    """Returns the address of a service to which paths are appended. Raises `ValueError` for a query or a fragment."""
     if "?" in value or "#" in value:
-        raise ValueError("an address that others are built on has no query and no fragment")
+        raise ValueError("paths are appended to this address, so it has no query and no fragment")
     return value
 
 
 def _no_credentials(value: str) -> str:
     """Returns an address that is published. Raises `ValueError` without the text, which contains a password."""
     if "@" in urlsplit(value).netloc:
-        raise ValueError("an address that is published has no user and no password")
+        raise ValueError("this address is published, so it has no user and no password")
     return value
 
 
@@ -73,8 +73,9 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 def _origin(text: str) -> str:
-    """Returns `text` if a browser can send it as its Origin: `https://app.example`, `chrome-extension://abc`. With a
-    path, `*`, or the port that the scheme has anyway, it would match no page.
+    """Returns `text` if a browser can send it as its Origin: `https://app.example`, `chrome-extension://abc`.
+
+    With a path, `*`, or the scheme's default port, it would match no page.
     """
     parts = _ORIGIN.fullmatch(text.lower())
     if parts is None or (parts["port"] is not None and parts["port"] == _DEFAULT_PORTS.get(parts["scheme"])):
@@ -98,14 +99,14 @@ def _no_brackets(value: str) -> str:
 def _address(text: str) -> str:
     """Returns an address in lower case. Raises `ValueError` for a mistyped one, and for the zero address.
 
-    Capitals among small letters are a checksum (EIP-55) of the other characters: one wrong digit is found by it. An
-    address without it, all in small or all in capital letters, is taken as it is.
+    Mixed case is a checksum of the other characters (EIP-55), which reveals a wrong digit. An address entirely in lower
+    or in upper case has no checksum and is accepted unchecked.
     """
     digits, lower = text[2:], text.lower()
     if int(digits, 16) == 0:
-        raise ValueError("it is the zero address, at which nobody and no contract is; set the right one, or none")
+        raise ValueError("it is the zero address, where there is neither an owner nor a contract; correct or unset it")
     if digits not in (digits.lower(), digits.upper()):
-        from contracts.evm.codec import checksum_address  # which most processes do not need
+        from contracts.evm.codec import checksum_address  # most processes do not need it
 
         if checksum_address(lower) != text:
             raise ValueError("its capital letters contradict its other characters (EIP-55), so it is mistyped: copy it")
@@ -122,11 +123,11 @@ Address = Annotated[str, Field(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_
 
 _ETH_PRICE: dict[str, JsonValue] = {"gives": "eth_price"}
 _TOKEN_PRICE: dict[str, JsonValue] = {"gives": "token_price"}
-"""Mark a setting that turns a capability on, as one of several that do."""
+"""Mark settings of which any one turns a capability on."""
 
 
 class Settings(BaseSettings):
-    """One field for each `SVC_` name. A feature whose setting is unset is off, and the documents say so."""
+    """One field for each `SVC_` name. A feature whose setting is unset is off, and the documents report that."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -139,11 +140,11 @@ class Settings(BaseSettings):
 
     base_url: ServiceUrl | None = Field(
         default=None,
-        description="The public address of this service; default http://HOST:PORT. An input of publish",
+        description="The public address of this service; default http://HOST:PORT. Published documents contain it",
     )
     app_url: ServiceUrl | None = Field(default=None, description="The companion web application")
     host: Annotated[str, AfterValidator(_no_brackets)] = Field(
-        default="127.0.0.1", description="Address the API listens on"
+        default="127.0.0.1", description="Address on which the API listens"
     )
     host_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = Field(
         default=None, description="Name of this host in /health; default the machine's name"
@@ -152,27 +153,25 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=300,
-        description="Seconds before a stop by SIGTERM in which /health is 503, so that balancers that look at it leave",
+        description="Seconds of 503 in /health before SIGTERM stops the service, so that load balancers drop it",
     )
     port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
     dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
-    data_dir: Path = Field(default=Path("var"), description="Where warehouse, ledger and generations live")
+    data_dir: Path = Field(default=Path("var"), description="Directory of warehouse, ledger and generations")
     ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
     rpc_urls: WebAddresses = Field(
         default=(),
         description="JSON-RPC addresses, comma-separated; unset = the demo chain. One suffices; several are compared",
     )
-    demo: bool = Field(
-        default=False, description="Whether the chain is the local one of the demo, which sets this; pages say so"
-    )
+    demo: bool = Field(default=False, description="True on the demo's local chain. The demo sets it, and pages show it")
     chain_id: int = Field(
-        default=8453, ge=1, le=2**63 - 1, description="EIP-155 chain id; RPC answers for another chain are refused"
+        default=8453, ge=1, le=2**63 - 1, description="EIP-155 chain id; RPC nodes of another chain are refused"
     )
     confirmations: int | None = Field(
         default=None,
         ge=0,
         le=1_000_000,
-        description="Blocks below head that count as final where the node has no `finalized` tag",
+        description="Blocks below head that count as final if the node has no `finalized` tag",
     )
     claim_confirmations: int | None = Field(
         default=None, ge=0, le=1_000_000, description="Confirmations for a paid claim; default CONFIRMATIONS"
@@ -182,14 +181,14 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=2**63 - 1,
-        description="First block to read; the token's deployment block saves empty ranges",
+        description="First block to read; the token's deployment block saves reading empty ranges",
     )
-    bidwall_address: Address | None = Field(default=None, description="The contract of the contract-balance family")
+    bidwall_address: Address | None = Field(default=None, description="Contract whose balance the service reports")
     bidwall_trigger_wei: int | None = Field(
         default=None, ge=1, le=2**256 - 1, description="Balance in wei at which the contract triggers"
     )
     usdc_address: Address | None = Field(default=None, description="USDC on this chain, 6 decimals")
-    treasury_address: Address | None = Field(default=None, description="Who receives payments")
+    treasury_address: Address | None = Field(default=None, description="Address that receives payments")
     trust_registry_address: Address | None = Field(default=None, description="Trust registry contract")
     escrow_address: Address | None = Field(default=None, description="Escrow contract")
     chainlink_feed_address: Address | None = Field(
@@ -206,7 +205,7 @@ class Settings(BaseSettings):
     pool_address: Address | None = Field(
         default=None,
         description="On-chain pool of the token, like Uniswap's v2 or v3, against USDC or wrapped ether: the last "
-        "price source, and days before the first observed price",
+        "price source, also for days before the first observed price",
         json_schema_extra=_TOKEN_PRICE,
     )
     blockscout_url: Url | None = Field(
@@ -219,16 +218,16 @@ class Settings(BaseSettings):
     marketplace_url: Url | None = Field(default=None, description="Marketplace metrics source")
     marketplace_agent_id: str | None = Field(default=None, description="Our agent's id at the marketplace")
     rate_limit_per_minute: int = Field(
-        default=20, ge=0, le=1_000_000, description="Requests a minute and client address over the API surface; 0 = off"
+        default=20, ge=0, le=1_000_000, description="API requests per minute and client address; 0 = no limit"
     )
     trial_keys_per_day: int = Field(
         default=100,
         ge=0,
         le=1_000_000,
-        description="Trial keys that are issued a UTC day, for a signature and no payment; 0 = none",
+        description="Trial keys issued per UTC day for a signature, without a payment; 0 = none",
     )
     trusted_proxies: Networks = Field(
-        default=(), description="Addresses or networks whose forwarding headers are believed, comma-separated"
+        default=(), description="Addresses or networks whose forwarding headers are trusted, comma-separated"
     )
     allowed_origins: Origins = Field(default=(), description="Browser origins allowed on /mcp, comma-separated")
     handoff_secret: SecretStr | None = Field(
@@ -242,7 +241,7 @@ class Settings(BaseSettings):
     )
     relayer_key_file: Path | None = Field(
         default=None,
-        description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are taken",
+        description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are accepted",
     )
     signature_above_usd: int | None = Field(
         default=None, ge=0, le=2**63 - 1, description="Payer proof is required above this amount"
@@ -251,11 +250,11 @@ class Settings(BaseSettings):
         default=None, description="E-mail address published in discovery documents"
     )
     alert_url: WebAddress | None = Field(
-        default=None, description="Gets a POST of JSON when a job of the pipeline begins to fail, and when it recovers"
+        default=None, description="Receives a POST of JSON when a pipeline job starts to fail, and when it recovers"
     )
     publish_url: Annotated[str, Field(pattern=r"^(s3|gs|az|file)://.")] | None = Field(
         default=None,
-        description="Object store that takes every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
+        description="Object store for every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
     )
     otlp_url: Url | None = Field(
         default=None,
@@ -265,13 +264,14 @@ class Settings(BaseSettings):
         default=None,
         ge=1,
         le=1_000_000,
-        description="Ingestion over workers: blocks of a partition, which workers read and PUBLISH_URL holds",
+        description="Ingestion with workers: blocks per partition; workers read partitions and PUBLISH_URL stores them",
     )
     workers_url: Annotated[str, Field(pattern=r"^postgresql\+psycopg2://.")] | None = Field(
-        default=None, description="postgresql+psycopg2://... that the workers of ingestion share, for Dagster's records"
+        default=None, description="postgresql+psycopg2://... for Dagster's records, which the ingestion workers share"
     )
     tokens_file: Path | None = Field(
-        default=None, description="Further tokens, which ride on the partitions: YAML, a list of address, first_block"
+        default=None,
+        description="Further tokens, read with the partitions: YAML, a list of address, first_block",
     )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
 
@@ -282,13 +282,14 @@ class Settings(BaseSettings):
 
     @property
     def listens_at(self) -> str:
-        """Returns the host and port of the API, as URLs have them."""
+        """Returns the host and port of the API in URL form."""
         return authority(self.host, self.port)
 
     @property
     def installation_dir(self) -> Path:
-        """Returns `DATA_DIR` as it was set, where a service's lock and the record of its processes are: the directory
-        above the data directory where that is the demo's.
+        """Returns the directory of the service's lock and of the record of its processes.
+
+        That is `DATA_DIR`, or its parent directory if it is the demo's.
         """
         in_demo = self.data_dir.name == "demo" and (self.demo or not self.rpc_urls)
         return self.data_dir.parent if in_demo else self.data_dir
@@ -300,18 +301,18 @@ class Settings(BaseSettings):
 
 
 def authority(host: str, port: int) -> str:
-    """Returns host and port as URLs have them: an IPv6 address stands in brackets."""
+    """Returns host and port in URL form, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def settings_that_give(capability: str) -> tuple[str, ...]:
-    """Returns the names (`SVC_POOL_ADDRESS`) of the settings of which any one turns a capability on; often none."""
+    """Returns the settings (`SVC_POOL_ADDRESS`) of which any one turns on a capability; empty for many capabilities."""
     fields = Settings.model_fields.items()
     return tuple(PREFIX + name.upper() for name, field in fields if field.json_schema_extra == {"gives": capability})
 
 
 _NEEDS = {"tokens_file": "partition_blocks", "partition_blocks": "publish_url", "workers_url": "partition_blocks"}
-"""Settings that are of use only with another one."""
+"""Settings that have an effect only together with another one."""
 
 
 _RULES = {
@@ -344,8 +345,10 @@ def _is_assignment(binding: Binding) -> bool:
 
 
 def _check_lines(path: Path) -> None:
-    """Raises `SettingsInvalid` for the first line of an env file that python-dotenv would drop with a warning, or take
-    for a part of the line before: its setting would be unset. A named pipe is read once only, thus not here.
+    """Raises `SettingsInvalid` for the first line of an env file that python-dotenv would misread.
+
+    It drops such a line with a warning, or takes it for a part of the line before, so that its setting would be unset.
+    A named pipe can be read only once, so its lines are not checked.
     """
     if not path.is_file():
         return
@@ -361,9 +364,10 @@ def _check_lines(path: Path) -> None:
 
 
 def load_settings(environ: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
-    """Reads the settings; of a name that `.env` has twice, the last line counts, and the environment before `.env`.
+    """Reads the settings. The environment overrides `.env`; if `.env` has a name twice, its last line counts.
 
-    Raises `SettingsInvalid`, which names bad values (not their content), bad lines of `.env`, and the nearest name.
+    Raises `SettingsInvalid`, which names bad values (not their content), bad lines of `.env`, and the nearest known
+    name.
     """
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ if environ is None else environ):

@@ -1,4 +1,4 @@
-"""Keeps a package that is being imported from importing modules that nothing here needs of it."""
+"""Replaces modules that a package imports but the service does not need, while that package is imported."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from types import ModuleType
 def stand_ins(modules: Mapping[str, Mapping[str, object]]) -> Iterator[None]:
     """Puts a stand-in with the given attributes in place of each of these modules that is not imported yet.
 
-    The real ones are found again afterwards. What was imported meanwhile keeps the stand-ins.
+    Afterwards, imports find the real modules again. Modules imported within the block retain the stand-ins.
     """
     made = {name: ModuleType(name) for name in modules if name not in sys.modules}
     for name, module in made.items():

@@ -23,29 +23,29 @@ class SourceClass(StrEnum):
 
 
 if list(_DATA["classes"]) != list(SourceClass):
-    raise ValueError(f"standing.yaml has to list {', '.join(SourceClass)}, in this order")
+    raise ValueError(f"standing.yaml must list {', '.join(SourceClass)}, in this order")
 
 UNSTATED = SourceClass(_DATA["unstated"])
-"""The class of a statement that names none."""
+"""The class of a statement without a class."""
 
 KEYS_CLAIM = SourceClass(_DATA["keys_claim"])
-"""The highest class that a key may claim unless its maker says otherwise."""
+"""The highest class that a key may claim unless it was created with another one."""
 
 _RANKS = {source_class: -place for place, source_class in enumerate(SourceClass)}
 
 
 def rank(source_class: SourceClass) -> int:
-    """Returns a number that is higher for a class that stands higher."""
+    """Returns a number that is higher for a higher class."""
     return _RANKS[source_class]
 
 
 def higher(one: SourceClass, other: SourceClass) -> SourceClass:
-    """Returns the class that stands higher."""
+    """Returns the higher class."""
     return max(one, other, key=rank)
 
 
 def lower(one: SourceClass, other: SourceClass) -> SourceClass:
-    """Returns the class that stands lower."""
+    """Returns the lower class."""
     return min(one, other, key=rank)
 
 

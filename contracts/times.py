@@ -1,4 +1,5 @@
-"""Reads and writes times: RFC 3339 in UTC with microseconds and `Z`, which sort as text; and times of header fields."""
+"""Parses and formats times: RFC 3339 in UTC with microseconds and `Z`, which sort as text, and times of header
+fields."""
 
 import re
 from datetime import UTC, datetime
@@ -9,12 +10,12 @@ _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz
 
 
 def utc_text(instant: datetime) -> str:
-    """Writes a time as the ledger and the graph store it. Raises `OverflowError` outside of the years 1 to 9999."""
+    """Formats a time as the ledger and the graph store it. Raises `OverflowError` outside of the years 1 to 9999."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def utc_seconds(instant: datetime) -> str:
-    """Writes a time of whole seconds, as quotes contain it."""
+    """Formats a time in whole seconds, as quotes contain it."""
     return utc_text(instant).replace(".000000", "")
 
 
@@ -29,11 +30,11 @@ def instant_of(text: str) -> datetime:
     Raises `ValueError` for other texts (ISO 8601 has many other forms) and for times outside of the years 1 to 9999.
     """
     if _RFC_3339.fullmatch(text) is None:
-        raise ValueError("a time is written as RFC 3339 says, with its offset: 2026-01-31T12:00:00Z")
+        raise ValueError("a time must be in RFC 3339 form with its offset: 2026-01-31T12:00:00Z")
     try:
         return datetime.fromisoformat(text.upper()).astimezone(UTC)
     except OverflowError:
-        raise ValueError("the time is beyond the years 1 to 9999") from None
+        raise ValueError("the time is outside of the years 1 to 9999") from None
 
 
 def is_instant(text: str) -> bool:
@@ -51,7 +52,7 @@ def normal_instant(text: str) -> str:
 
 
 def retry_after_s(text: str, now: datetime | None) -> float | None:
-    """Returns the seconds until a `Retry-After` of seconds or of a date is over. Negative if the date is past.
+    """Returns the seconds until a `Retry-After` in seconds or as a date is over, negative for a past date.
 
     Returns None if it is neither, or if it is a date and `now` is None.
     """

@@ -1,4 +1,4 @@
-"""Defines the trust documents and weighs attestations in the registry's own integer arithmetic. Pure."""
+"""Defines the trust documents and weighs attestations with the registry's integer arithmetic. Pure."""
 
 import hashlib
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from pydantic import Field
 from contracts.base import AddressText, Document, HexHash, TelemetryDocument, Timestamp
 
 THRESHOLDS: Final = {"low": 50, "medium": 70, "high": 85}
-"""Least weighted score of each level."""
+"""Minimum weighted score of each level."""
 
 ONE: Final = 10**18
 """The weight of a new attestation, as in the contract."""
@@ -22,7 +22,7 @@ SAMPLE: Final = 8
 
 @dataclass(frozen=True)
 class Standing:
-    """The registry's record of one agent. Sums are of weights and of weighted scores, in units of 1e-18."""
+    """The registry's record of one agent. Weight sums are in units of 1e-18."""
 
     count: int
     last_at_s: int
@@ -63,9 +63,9 @@ def attested(before: Standing, score: int, at_s: int, half_life_s: int) -> Stand
 
 
 def sample_agents(agents: Collection[str], touched: Collection[str], block_hash: str) -> list[str]:
-    """Selects the agents to compare with the contract at a block: half of them newly attested, the rest by lot.
+    """Selects the agents to compare with the contract at a block: half of them newly attested, the rest at random.
 
-    The lot follows from the block's hash, so nobody can choose it and anybody can repeat it.
+    The random order is derived from the block's hash, so nobody can choose it and anybody can repeat it.
     """
 
     def lot(agent: str) -> str:
@@ -76,7 +76,7 @@ def sample_agents(agents: Collection[str], touched: Collection[str], block_hash:
 
 
 class Thresholds(Document):
-    """Least weighted score of each level."""
+    """Minimum weighted score of each level."""
 
     low: int
     medium: int
@@ -87,7 +87,7 @@ class SampledScores(Document):
     """Scores and thresholds that the contract returned (`meetsTrustThreshold`) at the block."""
 
     checked: int = Field(ge=0, description="Answers of the contract")
-    equal: int = Field(ge=0, description="Of these, how many say what we say")
+    equal: int = Field(ge=0, description="Of these, how many equal ours")
     verdict: Literal["proven", "failed", "unproven"]
     reason: str | None = Field(
         description="Why it is not proven: no_agents, no_state, call_reverted, rpc_unavailable, empty (unproven); "
@@ -111,7 +111,7 @@ class TrustScore(TelemetryDocument):
     agent: AddressText
     trust_score: int | None = Field(description="Plain mean of all attestations, rounded down; 0 without any")
     weighted_score: int | None = Field(
-        description="Mean in which recent work weighs more, rounded down; what thresholds are held against"
+        description="Mean in which recent work weighs more, rounded down; thresholds apply to it"
     )
     attestation_count: int | None
     registered: bool | None = Field(description="Whether the agent has an attestation")
@@ -124,7 +124,7 @@ class TrustScore(TelemetryDocument):
 
 
 class Weighting(Document):
-    """The rule by which attestations weigh."""
+    """The rule for the weights of attestations."""
 
     half_life_s: int | None = Field(description="Read from the contract")
     rule: str
@@ -135,7 +135,7 @@ class TrustTotals(Document):
 
     attestations: int
     agents: int
-    attesters: int = Field(description="Who have attested")
+    attesters: int = Field(description="Accounts that have attested")
 
 
 class Erc8004Mapping(Document):
@@ -154,19 +154,19 @@ class TrustProtocol(TelemetryDocument):
     registry: AddressText | None
     escrow: AddressText | None
     network: str | None = Field(description="CAIP-2 chain id; null before any run")
-    lowest_score: int = Field(description="Of an attestation")
+    lowest_score: int = Field(description="Lowest score of an attestation")
     highest_score: int
     thresholds: Thresholds
     weighting: Weighting
     totals: TrustTotals | None
     score_path: str
-    functions: dict[str, str] = Field(description="Of the contracts, by what they are for")
+    functions: dict[str, str] = Field(description="Functions of the contracts, by purpose")
     erc8004: Erc8004Mapping
     consistency: TrustConsistency | None
 
 
 LISTED_AT_MOST: Final = 500
-"""Agents, attesters and attestations in the lists of the registry."""
+"""Maximum number of agents, attesters and attestations in the registry's lists."""
 
 
 class ListedAgent(Document):
@@ -185,8 +185,8 @@ class ListedAttester(Document):
 
     attester: AddressText
     attestation_count: int
-    agent_count: int = Field(description="Agents that it attested")
-    mean_score: int = Field(description="Of its attestations, rounded down")
+    agent_count: int = Field(description="Number of agents that it attested")
+    mean_score: int = Field(description="Mean of its attestations, rounded down")
     last_attested_at: Timestamp
 
 
@@ -196,28 +196,28 @@ class ListedAttestation(Document):
     agent: AddressText
     attester: AddressText
     score: int
-    weighted_score: int = Field(description="The agent's after it")
+    weighted_score: int = Field(description="The agent's score after it")
     job_id: HexHash
     block: int
     attested_at: Timestamp
 
 
 class TrustRegistry(TelemetryDocument):
-    """The attestations of the registry, with agents and attesters. The totals count all, even those not listed."""
+    """The attestations of the registry, with agents and attesters. The totals include those that are not listed."""
 
     registry: AddressText | None
     network: str | None = Field(description="CAIP-2 chain id; null before any run")
     totals: TrustTotals | None
-    agents: list[ListedAgent] = Field(description="The best first")
-    attesters: list[ListedAttester] = Field(description="Those with most attestations first")
-    attestations: list[ListedAttestation] = Field(description="The newest first")
-    truncated: bool = Field(description="Whether there are more than these")
+    agents: list[ListedAgent] = Field(description="The highest score first")
+    attesters: list[ListedAttester] = Field(description="Most attestations first")
+    attestations: list[ListedAttestation] = Field(description="Newest first")
+    truncated: bool = Field(description="Whether there are more than listed")
     consistency: TrustConsistency | None
 
 
 WEIGHTING_RULE: Final = (
     "A new attestation weighs 1. Its weight falls in a straight line to a half over one half-life, to a quarter over "
-    "the next, and so on; between attestations all weights fall alike, so that a score stands still. Integer "
+    "the next, and so on; between attestations all weights fall alike, so a score remains the same. Integer "
     "arithmetic with 18 decimals, rounded down, as in the contract."
 )
 FUNCTIONS: Final = {

@@ -127,9 +127,9 @@ def test_a_refusal_points_to_the_text_and_repeats_nothing_of_it(value, pointer):
     with pytest.raises(SecretInText) as refused:
         refuse_secrets(value)
     problem = refused.value
-    assert (problem.status, problem.code, problem.errors) == (400, "secret_in_text", [(pointer, "holds a seed phrase")])
+    assert (problem.status, problem.code, problem.errors) == (400, "secret_in_text", [(pointer, "contains a seed phrase")])
     assert "winner" not in f"{problem.detail}{problem.errors}{problem!r}"
-    assert "Take it out" in problem.detail
+    assert "Remove it" in problem.detail
 
 
 def test_texts_of_different_fields_are_not_read_as_one():

@@ -150,7 +150,7 @@ def test_the_zero_address_is_refused_wherever_an_address_is_set(monkeypatch, nam
     monkeypatch.setenv(name, "0x0000000000000000000000000000000000000000")
     with pytest.raises(SettingsInvalid) as refused:
         load_settings()
-    rule = "it is the zero address, at which nobody and no contract is; set the right one, or none"
+    rule = "it is the zero address, where there is neither an owner nor a contract; correct or unset it"
     assert refused.value.what == f"{name}: {rule}."
 
 
@@ -176,7 +176,7 @@ def test_an_address_that_is_published_has_no_user_and_no_password(monkeypatch, n
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsInvalid) as refused:
         load_settings()
-    assert refused.value.what == f"{name}: an address that is published has no user and no password."
+    assert refused.value.what == f"{name}: this address is published, so it has no user and no password."
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ def test_quotas_sizes_and_media_types_hold(service):
     unfit = put(service, ada, first, 1, b"{}", "application/json")
     assert (unfit.status_code, unfit.json()["title"], unfit.json()["detail"]) == (
         415,
-        "The Content-Type of the body is not one that the operation takes",
+        "The operation does not accept this Content-Type",
         "Send the chunk as application/octet-stream or application/x-ndjson.",
     )
     assert put(service, ada, first, 1, b"").status_code == 400
