@@ -241,7 +241,7 @@ class Settings(BaseSettings):
     )
     relayer_key_file: Path | None = Field(
         default=None,
-        description="Key of the address that sends signed payments (x402) and pays their gas; unset = none are accepted",
+        description="Key of the address that sends signed payments (x402) and pays their gas; unset = none accepted",
     )
     signature_above_usd: int | None = Field(
         default=None, ge=0, le=2**63 - 1, description="Payer proof is required above this amount"

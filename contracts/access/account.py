@@ -1,4 +1,4 @@
-"""Defines what a key may know and do about itself: its account, its rotation and its revocation."""
+"""Defines what a key can read and change about itself: its account, its rotation and its revocation."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ ROTATE_PATH = ACCOUNT_PATH + "/rotate"
 REVOKE_PATH = ACCOUNT_PATH + "/revoke"
 
 KEYS_SHOWN = 50
-"""Most keys of a family that are listed, the newest first."""
+"""Maximum number of listed keys of a family, the newest first."""
 
 MOST_DAYS = 400
 DEFAULT_DAYS = 30
 
 
 class AccountParameters(Document):
-    """Parameters of the account."""
+    """Query parameters of the account."""
 
     days: Annotated[int, Field(ge=1, le=MOST_DAYS), DIGITS] = Field(
-        default=DEFAULT_DAYS, description="For how many UTC days, today included, to show the usage"
+        default=DEFAULT_DAYS, description="UTC days for which to show the usage, including today"
     )
 
 
 class AccountPlan(Document):
-    """The plan that was bought, or that of the trial, and the tier that holds now."""
+    """The plan that was bought, or that of the trial, and the current tier."""
 
-    id: str | None = Field(description="Null where the operator made the key")
+    id: str | None = Field(description="Null if the operator created the key")
     name: str | None
-    tier: Tier = Field(description="From `expiresAt` on it is `free`")
+    tier: Tier = Field(description="From `expiresAt` it is `free`")
     bought_tier: Tier
     expires_at: Timestamp | None = Field(description="When the paid time or the trial ends; null: never")
 
@@ -57,7 +57,7 @@ class AccountQuota(Document):
 
 
 class AccountKey(Document):
-    """A key of the family. Its text is in no answer but the one that issued it."""
+    """A key of the family. Its text appears only in the answer that issued it."""
 
     key_id: str
     hint: str = Field(description="Its prefix and last four characters")
@@ -75,24 +75,24 @@ class AccountDay(Document):
     day: str = Field(description="YYYY-MM-DD")
     requests: int = Field(
         ge=0,
-        description="Requests that came with a valid key of the family, also those that "
-        "were refused before their work began and cost the day nothing",
+        description="Requests with a valid key of the family, including those that "
+        "were refused before their work began and did not count against the day",
     )
 
 
 class AccountLinks(Document):
     """Links to the next steps with a key."""
 
-    rotate: str = Field(description="POST with an Idempotency-Key: the next key of the family for this one")
-    revoke: str = Field(description="POST: this key is valid no more")
+    rotate: str = Field(description="POST with an Idempotency-Key: replaces this key by the family's next one")
+    revoke: str = Field(description="POST: revokes this key")
     plans: str
-    quote: str | None = Field(description="Null where nothing can be bought")
-    receipt: str | None = Field(description="Null where the operator made the key")
+    quote: str | None = Field(description="Null if nothing can be bought")
+    receipt: str | None = Field(description="Null if the operator created the key")
     recovery: str | None = Field(description="Replaces a lost key by its owner's signature; null without a claim")
 
 
 class AccountData(Document):
-    """The account of a key, as that key may read it."""
+    """The account of a key, as that key can read it."""
 
     key_id: str
     owner: str = Field(description="A lower-case address, `local:<name>` or `profile:<id>`")
@@ -101,10 +101,10 @@ class AccountData(Document):
     plan: AccountPlan
     quota: AccountQuota
     family_id: str
-    family_size: int = Field(ge=1, description="How many keys the family has had")
+    family_size: int = Field(ge=1, description="Number of keys that the family has had")
     keys: list[AccountKey] = Field(description=f"The newest first, at most {KEYS_SHOWN}")
     usage: list[AccountDay] = Field(
-        description="Days without a request are left out. Requests of the last seconds may be missing"
+        description="Days without a request are omitted. Requests of the last seconds may be missing"
     )
     usage_since: str = Field(description="The first day of `usage`, YYYY-MM-DD")
     links: AccountLinks
@@ -138,7 +138,7 @@ class RevocationData(Document):
     state: Literal["revoked"] = "revoked"
     revoked_at: Timestamp
     recovery: str | None = Field(
-        description="Where its owner's signature still gives the next key of what was paid for; null without a claim"
+        description="Where the owner's signature still obtains the next key of the paid plan; null without a claim"
     )
 
 
@@ -151,7 +151,7 @@ class RevocationAnswer(Document):
 
 @dataclass(frozen=True, slots=True)
 class AccountTerms:
-    """The present state of a key. `plan` and `claim_id` are None where nobody bought it."""
+    """The current state of a key. `plan` and `claim_id` are None if nobody bought it."""
 
     plan: Plan | None
     claim_id: str | None
@@ -160,11 +160,11 @@ class AccountTerms:
     trial_ends_at: datetime | None = None
 
     def tier_at(self, now: datetime) -> Tier:
-        """Returns the tier at `now`: after its paid time a key has the free one."""
+        """Returns the tier at `now`. After its paid time, a key has the free tier."""
         return Tier.FREE if self.paid_until is not None and self.paid_until <= now else self.bought_tier
 
     def requests_per_day_at(self, now: datetime) -> int | None:
-        """Returns the requests of a UTC day at `now`; None: any number."""
+        """Returns the number of requests per UTC day at `now`, or None for an unlimited number."""
         return requests_a_day(self.tier_at(now), self.trial_ends_at)
 
 
@@ -180,7 +180,7 @@ def account_plan(terms: AccountTerms, now: datetime) -> AccountPlan:
 
 
 def account_quota(terms: AccountTerms, used: int, now: datetime) -> AccountQuota:
-    """Returns the quota of the UTC day of `now`, of which `used` requests are used."""
+    """Returns the quota of the UTC day of `now`, with `used` requests used."""
     limit = terms.requests_per_day_at(now)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return AccountQuota(
@@ -192,7 +192,7 @@ def account_quota(terms: AccountTerms, used: int, now: datetime) -> AccountQuota
 
 
 def account_links(base_url: str, claim_id: str | None, *, sells: bool) -> AccountLinks:
-    """Returns the links of an account; `sells` says whether anything can be bought."""
+    """Returns the links of an account. `sells` is true if anything can be bought."""
     return AccountLinks(
         rotate=base_url + ROTATE_PATH,
         revoke=base_url + REVOKE_PATH,
@@ -204,6 +204,6 @@ def account_links(base_url: str, claim_id: str | None, *, sells: bool) -> Accoun
 
 
 def rotation_digest(pepper: bytes, key_digest: str, idempotency_key: str) -> str:
-    """Returns the digest that identifies a rotation by the key that asked for it and its Idempotency-Key."""
+    """Returns the digest that identifies a rotation by the key that requested it and its Idempotency-Key."""
     request = canonical_json([key_digest, idempotency_key])
     return hmac.new(pepper, b"rotation\0" + request, hashlib.sha256).hexdigest()

@@ -1,7 +1,7 @@
-"""Makes, checks, hashes and redacts API keys as text. The ledger knows their owners.
+"""Creates, checks, hashes and redacts API keys as text. The ledger stores their owners.
 
-A key is `svc_<tier>_`, 30 base62 characters (178 random bits), and 6 more with the CRC-32 of all that, so a typing
-error is found offline. Only the HMAC of a key is ever stored.
+A key is `svc_<tier>_`, 30 base62 characters (178 random bits), and 6 more with the CRC-32 of everything before, so a
+typing error is found offline. Only the HMAC of a key is ever stored.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _SHOWN_LENGTH = 4
 
 
 class ApiKey:
-    """A whole key. It prints itself redacted everywhere; only `reveal` returns the text."""
+    """A whole key. Its printed form is always redacted; only `reveal` returns the text."""
 
     __slots__ = ("_text",)
 
@@ -32,7 +32,7 @@ class ApiKey:
         self._text = text
 
     def reveal(self) -> str:
-        """Returns the text of the key, for the one answer that contains it."""
+        """Returns the text of the key, for the only answer that contains it."""
         return self._text
 
     @property
@@ -57,7 +57,7 @@ class ApiKey:
         return hash(self._text)
 
     def __reduce__(self) -> str:
-        raise TypeError("an API key is not pickled")
+        raise TypeError("an API key can't be pickled")
 
 
 def new_key(tier: Tier) -> ApiKey:
@@ -86,7 +86,7 @@ def checksum(text: str) -> str:
 
 
 def redact_keys(text: str) -> str:
-    """Returns `text` with everything redacted that has the form of a key or of a session token."""
+    """Returns `text` with everything redacted that has the form of a key or a session token."""
     text = redact_tokens(text)
     if "svc_" not in text:
         return text

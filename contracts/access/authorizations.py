@@ -1,8 +1,8 @@
-"""Reads and checks what an x402 client signed: an EIP-3009 authorization that pays one of our offers. Pure.
+"""Parses and checks a payment that an x402 client signed: an EIP-3009 authorization that pays one of our offers. Pure.
 
-Every field is compared with an offer of ours; whether the money is there is decided by the chain (`settling.py`). The
-codes of refusals are those of the x402 package, which clients know. The package is imported on first use, because its
-imports take more than a second.
+Every field is compared with an offer. Only the chain can tell if the payer has the money (`settling.py`). Refusals use
+the codes of the x402 package, which clients know. The package is imported on first use, because its imports take more
+than a second.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ from contracts.canonical import canonical_sha256, sha256_hex
 from contracts.evm.codec import checksum_address, selector
 
 LEAST_LEFT_S = 6
-"""Seconds that an authorization has to be valid for at least when it comes; blocks need some of them."""
+"""Minimum time, in seconds, for which an authorization must still be valid when it arrives; blocks need part of it."""
 
 MOST_AHEAD_S = 3600
-"""Seconds from now by which an authorization has to end, so that nobody is charged long after asking."""
+"""Seconds from now before which an authorization must expire, so that nobody is charged long after the request."""
 
 HIGHEST_S = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
-"""Half the order of secp256k1. A signature with a larger s mirrors one that was given already (EIP-2); the coin refuses
-it."""
+"""Half the order of secp256k1. A signature with a larger s mirrors an existing one (EIP-2), and the coin refuses it."""
 
 TRANSFER_WITH_AUTHORIZATION = (
     "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)"
@@ -46,7 +45,7 @@ _AUTHORIZATION = {"from", "to", "value", "validAfter", "validBefore", "nonce"}
 @dataclass(frozen=True, slots=True)
 class Authorization:
     """A signed EIP-3009 transfer: addresses, nonce and signature as lower-case hex, `value` in smallest units, times in
-    Unix seconds. Chain, asset, payer and nonce identify it; its signature never does."""
+    Unix seconds. Chain, asset, payer and nonce identify it, but not its signature."""
 
     chain_id: int
     asset: str
@@ -60,7 +59,7 @@ class Authorization:
 
     @property
     def call(self) -> str:
-        """Returns the call data that transfers the money, whoever sends it."""
+        """Returns the call data that transfers the money; any sender can submit it."""
         from eth_abi.abi import encode
 
         raw = bytes.fromhex(self.signature[2:])
@@ -82,7 +81,7 @@ class Authorization:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The reason why an authorization pays nothing here. `reason` is a code of x402."""
+    """The reason why an authorization pays nothing here. `reason` is an x402 code."""
 
     reason: str
     detail: str
@@ -90,7 +89,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """The content of a PAYMENT-SIGNATURE field: an authorization that its payer signed, and the offer that it names."""
+    """The content of a PAYMENT-SIGNATURE field: the payer's signed authorization, and the offer that it names."""
 
     authorization: Authorization
     accepted: dict[str, Any]
@@ -98,7 +97,7 @@ class Presented:
 
 
 def read_presented(field: str, rail: PaymentRail) -> Presented | Refused:
-    """Reads a PAYMENT-SIGNATURE field and checks its form and its signature, which no later moment changes."""
+    """Parses a PAYMENT-SIGNATURE field and checks its form and signature, which do not depend on the time."""
     try:
         document = json.loads(base64.b64decode(field, validate=True))
         payload = _payload_of(document)
@@ -142,13 +141,13 @@ def read_presented(field: str, rail: PaymentRail) -> Presented | Refused:
 def offer_paid(
     presented: Presented, offers: Sequence[Offer], rail: PaymentRail, *, url: str, now_s: float
 ) -> Offer | Refused:
-    """Returns the offer that an authorization pays now, or why it pays none of `offers`."""
+    """Returns the offer that an authorization pays now, or the reason why it pays none of `offers`."""
     authorization, accepted = presented.authorization, presented.accepted
     offer = next((offer for offer in offers if _accepts(accepted, requirement_of(offer, rail))), None)
     if offer is None:
         return _unlike(accepted, offers, rail)
     if presented.resource is not None and presented.resource != url:
-        return Refused("invalid_resource", f"`resource.url` is another than that of this request, {url}.")
+        return Refused("invalid_resource", f"`resource.url` is not the URL of this request, {url}.")
     if authorization.pay_to != rail.treasury:
         return Refused("invalid_exact_evm_payload_recipient_mismatch", "`authorization.to` is not the offer's payTo.")
     if authorization.value != offer.amount:
@@ -157,12 +156,12 @@ def offer_paid(
         )
     if authorization.valid_after >= now_s:
         return Refused(
-            "invalid_exact_evm_payload_authorization_valid_after", "`authorization.validAfter` is still to come."
+            "invalid_exact_evm_payload_authorization_valid_after", "`authorization.validAfter` is in the future."
         )
     if authorization.valid_before < now_s + LEAST_LEFT_S:
         return Refused(
             "invalid_exact_evm_payload_authorization_valid_before",
-            f"`authorization.validBefore` is over, or less than {LEAST_LEFT_S} seconds away.",
+            f"`authorization.validBefore` has passed, or is less than {LEAST_LEFT_S} seconds away.",
         )
     if authorization.valid_before > now_s + MOST_AHEAD_S:
         return Refused(
@@ -173,13 +172,13 @@ def offer_paid(
 
 
 def request_digest(method: str, path: str, query: bytes, body: bytes) -> str:
-    """Returns a hash that tells one request from every other."""
+    """Returns a hash that distinguishes a request from every other request."""
     return canonical_sha256([method, path, query.decode("latin-1"), sha256_hex(body)])
 
 
 def domain_separator(rail: PaymentRail) -> str:
     """Returns the EIP-712 domain separator that the rail's coin must have, as `0x` hex."""
-    eth_account()  # before the package imports it, since it raises the recursion limit
+    eth_account()  # imported before x402 imports it, because that import raises the recursion limit
     from x402.mechanisms.evm.eip712 import hash_domain
     from x402.mechanisms.evm.types import TypedDataDomain
 
@@ -187,7 +186,7 @@ def domain_separator(rail: PaymentRail) -> str:
 
 
 def _payload_of(document: Any) -> Any:
-    """Returns an x402 `PaymentPayload`. Raises `ValueError`."""
+    """Parses an x402 `PaymentPayload`. Raises `ValueError`."""
     eth_account()
     from x402.schemas import PaymentPayload
 
@@ -233,16 +232,16 @@ def _comparable(requirement: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unlike(accepted: dict[str, Any], offers: Sequence[Offer], rail: PaymentRail) -> Refused:
-    """Names the first field by which `accepted` differs from the offer that is most like it."""
+    """Names the first field in which `accepted` differs from the offer that it names."""
     wanted = [_comparable(requirement_of(offer, rail)) for offer in offers]
     named = (accepted.get("extra") or {}).get("offer") if isinstance(accepted.get("extra"), dict) else None
     nearest = next((each for each in wanted if each["extra"]["offer"] == named), None)
     if nearest is None:
-        return Refused("invalid_payment_requirements", "`accepted.extra.offer` names no offer of this request.")
+        return Refused("invalid_payment_requirements", "`accepted.extra.offer` is not an offer of this request.")
     given = _comparable(accepted)
     codes = {"scheme": "unsupported_scheme", "network": "network_mismatch"}
     for name in (*nearest, *given):
         if given.get(name) != nearest.get(name):
-            detail = f"`accepted.{name}` is not that of the offer {named}: ask again, and sign what is offered then."
+            detail = f"`accepted.{name}` is not that of the offer {named}: repeat the request, and sign the new offer."
             return Refused(codes.get(name, "invalid_payment_requirements"), detail)
     return Refused("invalid_payment_requirements", f"`accepted` is not the offer {named}.")

@@ -1,4 +1,4 @@
-"""Lets the sender of a case's money read the case: a challenge to sign, and the answer."""
+"""Lets the sender of a case's money read the case: defines the challenge to sign, and the answer."""
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
@@ -25,7 +25,7 @@ class CaseUnknown(NotFound):
 class CaseRefused(RequestProblem):
     status = 403
     code = "case_refused"
-    title = "The signature is not that of the sender of the money, or not of this challenge"
+    title = "The signature is not from the sender of the money, or not of this challenge"
     leads: ClassVar[Leads] = ("challenge", "docs")
 
 
@@ -39,7 +39,7 @@ class CaseRequest(RecoveryRequest):
 
 
 class CaseChallenge(Document):
-    """The message that the sender of the money has to sign, and the URL for the signature."""
+    """The message that the sender of the money must sign, and the URL for the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.case_challenge.v1"] = Field(
@@ -47,26 +47,26 @@ class CaseChallenge(Document):
     )
     case_id: str
     signer: str = Field(description="The address that sent the money")
-    typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
-    issued_at: int = Field(description="Unix seconds; goes into the request")
+    typed_data: dict[str, Any] = Field(description="EIP-712, in the form that wallets accept")
+    issued_at: int = Field(description="Unix seconds; repeat it in the request")
     expires_at: Timestamp
     method: Literal["POST"] = "POST"
     url: str
-    body: SignedBody = Field(description="What to send there, as application/json")
-    supplement_url: str = Field(description="Takes the same signature where the case offers to pay the difference")
+    body: SignedBody = Field(description="Body to send there, as application/json")
+    supplement_url: str = Field(description="Accepts the same signature if the case offers to pay the difference")
 
 
 class CasePayment(Document):
-    """The transfer as the chain contains it."""
+    """The transfer on the chain."""
 
     network: str
     asset: str
     sender: str = Field(alias="from")
     to: str
     sent_units: str = Field(description="In the token's smallest unit")
-    sent: str | None = Field(description="In whole coins, decimal; null where it is not the coin that is sold for")
+    sent: str | None = Field(description="In whole coins, decimal; null if it is not the coin in which plans are sold")
     transaction_hash: str
-    log_position: int = Field(description="Place of the transfer among the logs of the transaction's receipt, from 0")
+    log_position: int = Field(description="Index of the transfer among the logs of the transaction's receipt, from 0")
     block_number: int
     paid_at: Timestamp = Field(description="Time of that block")
 
@@ -97,22 +97,22 @@ class CaseNext(Document):
 
     action: CaseAction
     detail: str
-    url: str | None = Field(description="Where to go on; null where nothing is to be sent")
-    missing_units: str | None = Field(description="The difference, where it can be paid")
+    url: str | None = Field(description="Where to continue; null if there is nothing to send")
+    missing_units: str | None = Field(description="The difference, if it can be paid")
     missing: str | None
-    not_after: Timestamp | None = Field(description="Until when the difference can be paid by a supplementary quote")
+    not_after: Timestamp | None = Field(description="Deadline for paying the difference by a supplementary quote")
 
 
 class CaseAnswer(Document):
-    """The current state of a case, for the sender of its money only."""
+    """The current state of a case, only for the sender of its money."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.case.v1"] = Field(default="svc.agent_access.case.v1", alias="schema")
     case_id: str
     state: CaseState
-    code: str = Field(description="Why no claim used the money when it was reported, as the claim was answered")
+    code: str = Field(description="Code with which the claim was refused: why no claim used the money")
     payment: CasePayment
-    quote: CaseQuote | None = Field(description="Null while no claim of a quote of this sender has named the transfer")
+    quote: CaseQuote | None = Field(description="Null until a claim of a quote of this sender names the transfer")
     refund: CaseRefund | None
     claim_id: str | None = Field(description="The claim that uses the money, or that redeemed the quote")
     next: CaseNext
@@ -126,7 +126,7 @@ def case_url(base_url: str, case_id: str) -> str:
 
 
 def recorded_of(case: Case, quote: Quote, base_url: str) -> Recorded:
-    """Returns the case as a refusal of a claim of `quote` names it."""
+    """Returns the case in the form that a refusal of a claim of `quote` contains."""
     return Recorded(
         case.case_id,
         case_url(base_url, case.case_id),
@@ -141,7 +141,7 @@ def supplement_url(base_url: str, case_id: str) -> str:
 
 
 def case_typed_data(case_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """Returns the EIP-712 message by which the sender reads a case; `issued_at` in Unix seconds."""
+    """Returns the EIP-712 message with which the sender requests a case; `issued_at` in Unix seconds."""
     fields = [("caseId", "string"), ("issuedAt", "uint256")]
     return typed_data("CaseAccess", fields, {"caseId": case_id, "issuedAt": issued_at}, chain_id)
 

@@ -1,6 +1,7 @@
-"""Decides about cases: states, owners and remedies of money that came with a claim and that no claim uses.
+"""Decides about cases: states, owners and remedies of money that came with a claim but that no claim uses.
 
-A case is one transfer. `case_access.py` lets a payer read a case, `supplements.py` makes the quote for the difference.
+A case is one transfer. `case_access.py` lets a payer read a case, `supplements.py` creates the quote for the
+difference.
 
 Example: a quote asks for 5.000123 USDC and the payer sends 4. The claim is refused with `amount_mismatch`, and the
 transfer becomes a case. The payer gets a supplementary quote for 1.000123; its claim issues the key of the first quote,
@@ -30,12 +31,12 @@ from contracts.access.provider_views import BlockView
 from contracts.access.quotes import Quote
 
 CASE_FOR = timedelta(days=30)
-"""Time after the recording of a case in which the payer may pay the difference."""
+"""Time after a case is recorded during which the payer may pay the difference."""
 
 CaseState = Literal["open", "supplement_offered", "claimed", "issued", "refund_due", "refunded"]
 
 WAITING: tuple[CaseState, ...] = ("open", "supplement_offered", "refund_due")
-"""States in which somebody still has to act."""
+"""States in which the payer or the operator still has to act."""
 
 MOVES: dict[CaseState, frozenset[CaseState]] = {
     "open": frozenset({"supplement_offered", "claimed", "issued", "refund_due", "refunded"}),
@@ -45,7 +46,7 @@ MOVES: dict[CaseState, frozenset[CaseState]] = {
     "refund_due": frozenset({"refunded"}),
     "refunded": frozenset(),
 }
-"""The states that may follow each state. A case reaches no state twice."""
+"""The states that may follow each state. A case never returns to an earlier state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +92,25 @@ class CaseStanding:
     claim_id: str | None = None
     """The claim that uses the money, or that redeemed the quote with other money."""
     needs_signature: bool = False
-    """True if the payer has to sign a claim of the quote before anything is issued for the money."""
+    """True if the payer must sign a claim of the quote before anything is issued for the money."""
     other_cases: tuple[str, ...] = ()
 
 
 def may_move(state: CaseState, to: CaseState) -> bool:
-    """Decides whether a case may go from one state to another."""
+    """Decides whether a case may change from one state to another."""
     return to in MOVES[state]
 
 
 def is_senders(transfer: Transfer, quote: Quote) -> bool:
-    """Decides whether a quote asks the sender of a transfer to pay. Money is filed under no other quote."""
+    """Decides whether a quote is for the sender of a transfer. Money is never filed under another quote."""
     return transfer.sender == quote.payer
 
 
 def is_payers_own(filing: Filing) -> bool:
     """Decides whether only the payer can gain by a filing.
 
-    Anybody can order a quote for another person's address and name an operator. So a quote that names an operator
-    counts as the payer's only once the payer signs for it.
+    Anybody can order a quote for another person's address and name an operator. A quote that names an operator
+    therefore counts as the payer's only once the payer signs it.
     """
     return filing.proven or not filing.quote.names_operator
 
@@ -118,7 +119,7 @@ def replaces(new: Filing, old: Filing | None, transfer: Transfer) -> bool:
     """Decides whether a filing replaces an older one. The rule makes the order of claims irrelevant.
 
     A filing with the payer's signature beats one without. A quote that names no operator beats one that does. Between
-    two equal filings, the quote wins whose amount is nearer to the transfer's.
+    two equal filings, the quote whose amount is nearer to the transfer's wins.
     """
     return is_senders(transfer, new.quote) and (old is None or _strength(new, transfer) > _strength(old, transfer))
 
@@ -128,7 +129,7 @@ def _strength(filing: Filing, transfer: Transfer) -> tuple[bool, bool, int]:
 
 
 def code_of(transfer: Transfer, quote: Quote, code: str) -> str:
-    """Returns a transfer's code under a claim of `quote`. The claim's own `code` is only for its payer's money."""
+    """Returns a transfer's code under a claim of `quote`. The claim's own `code` applies only to its payer's money."""
     return code if is_senders(transfer, quote) or code == "wrong_asset" else "payer_mismatch"
 
 
@@ -165,9 +166,9 @@ def terms_of_transfer(terms: Terms, amount: int) -> Terms:
 
 
 def still_there(case: Case, terms: Terms, settled: Agreed, *, used: Collection[int]) -> Match | None:
-    """Returns the present position of a recorded transfer on the chain, or None if it is no longer where it was.
+    """Returns the current position of a recorded transfer on the chain, or None if it is no longer where it was.
 
-    `terms` are those of its quote. `used` holds the log positions of the transaction that claims use.
+    `terms` are those of its quote. `used` contains the log positions of the transaction that claims use.
     """
     transfers = transfers_of(settled.receipt)
     there = (

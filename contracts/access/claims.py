@@ -1,4 +1,4 @@
-"""Defines claims: the request, the receipt, the activation packet and the answer that tells a client to wait."""
+"""Defines claims: the request, the receipt, the activation packet, and the answer that tells a client to wait."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Sha256Asked = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class ClaimIntegrity(Document):
-    """Signatures that come with a claim: the payer's, and that of the operator that the quote names, or neither."""
+    """Signatures that accompany a claim: the payer's, that of the operator that the quote names, both or neither."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -45,7 +45,7 @@ class ClaimIntegrity(Document):
     )
 
     type: ProofType | None = Field(default=None, description=PayerProof.model_fields["type"].description)
-    signature: SignatureText | None = Field(default=None, description="The payer's")
+    signature: SignatureText | None = Field(default=None, description="The payer's signature")
     operator: OperatorProof | None = Field(
         default=None, description="Makes the operator that the quote names the owner of the key"
     )
@@ -53,7 +53,7 @@ class ClaimIntegrity(Document):
     @model_validator(mode="after")
     def _is_complete(self) -> ClaimIntegrity:
         if (self.type is None) != (self.signature is None):
-            raise ValueError("type and signature of the payer's proof belong together")
+            raise ValueError("type and signature of the payer's proof must both be present, or neither")
         return self
 
     @property
@@ -82,7 +82,7 @@ class ClaimRequest(Document):
 
     @property
     def digest(self) -> str:
-        """Returns a hash that is equal for equal requests, however they are written."""
+        """Returns a hash that is equal for equal requests, regardless of their spelling."""
         return canonical_sha256(self.model_dump(mode="json"))
 
 
@@ -93,8 +93,8 @@ ClaimState = Literal["issued", "reversed"]
 class Claim:
     """A claim as the ledger stores it.
 
-    Together with chain and transaction, `log_position` identifies the transfer that was sent for its quote. `amount` is
-    the sum of all its payments.
+    `log_position`, together with chain and transaction, identifies the transfer that was sent for its quote. `amount`
+    is the sum of all its payments.
     """
 
     claim_id: str
@@ -120,15 +120,14 @@ class Claim:
     changed_at: datetime
     access_expires_at: datetime | None
     final: bool
-    """True if the payment's block is final, so that nobody has to check it again."""
+    """True if the payment's block is final, so that it needs no further checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
     """A transfer that a claim uses, and the quote for which it was sent.
 
-    A claim has two payments if a supplementary quote brought the rest. The claim holds while all of them are on the
-    chain.
+    A claim has two payments if a supplementary quote brought the rest. It is valid while all of them are on the chain.
     """
 
     claim_id: str
@@ -146,24 +145,24 @@ class Payment:
 
 
 class PendingAnswer(Document):
-    """The payment is not settled yet, or the providers can't tell. The client should ask again and never pay again."""
+    """The payment is not settled yet, or the providers can't tell. The client should retry, and must not pay again."""
 
     ok: Literal[True] = True
     code: UnknownCode
     quote_id: str
     retry_after: int = Field(
         ge=RETRY_AFTER_S,
-        description="Seconds after which to send the same again, as Retry-After: not before the payment can be deep "
+        description="Seconds after which to repeat the request, as Retry-After: not before the payment can be deep "
         "enough, nor before the budget of the client's address allows it",
     )
     depth: int | None = Field(
         ge=0,
-        description="Blocks up to the head of the chain, the payment's own included; 0 where it is in no block yet, "
-        "null where the providers can't tell",
+        description="Blocks up to the head of the chain, including the payment's own; 0 if it is in no block yet, "
+        "null if the providers can't tell",
     )
-    needed_depth: int | None = Field(ge=1, description="The depth that settles the payment; null: not known yet")
+    needed_depth: int | None = Field(ge=1, description="The depth that settles the payment; null if not known yet")
     seconds_left: int | None = Field(
-        ge=0, description="Estimate of the time until then; null while the payment is in no block, or nobody can tell"
+        ge=0, description="Estimated time until then; null while the payment is in no block, or if nobody can tell"
     )
 
 
@@ -184,11 +183,13 @@ class ReceiptClaim(Document):
     claim_id: str
     plan_id: str
     tier: Tier
-    owner: str = Field(description="Who owned the key when it was issued")
+    owner: str = Field(description="Owner of the key when it was issued")
     payer: str
     agent_id: str | None
-    key_id: str | None = Field(description="Null where a single call was bought")
-    key_hint: str | None = Field(description="Prefix and last four characters of the key; its text is in no receipt")
+    key_id: str | None = Field(description="Null if a single call was bought")
+    key_hint: str | None = Field(
+        description="Prefix and last four characters of the key; receipts never contain its text"
+    )
 
 
 class ReceiptPayment(Document):
@@ -203,7 +204,7 @@ class ReceiptPayment(Document):
     sender: str = Field(alias="from")
     to: str
     transaction_hash: str
-    log_position: int = Field(description="Place of the transfer among the logs of the transaction's receipt, from 0")
+    log_position: int = Field(description="Index of the transfer among the logs of the transaction's receipt, from 0")
     block_number: int
     block_hash: str
     paid_at: Timestamp = Field(description="Time of that block")
@@ -215,7 +216,7 @@ class ReceiptGovernance(Document):
     verification: Verification
     head_at_issue: int = Field(description="Lowest head of the providers that agreed")
     on_reorganisation: str = (
-        "A payment that leaves the chain suspends the key and reverses the claim; when it is back, so are they"
+        "A payment that leaves the chain suspends the key and reverses the claim; both are restored when it is back"
     )
 
 
@@ -223,7 +224,7 @@ class ReceiptRecovery(Document):
     """The way to replace a lost key: its owner signs for a new one, and the old one is revoked."""
 
     method: Literal["payer_signed_rotation", "owner_signed_rotation"]
-    signer: str = Field(description="The owner when the claim was issued; the challenge at `url` names that of now")
+    signer: str = Field(description="The owner when the claim was issued; the challenge at `url` names the current one")
     url: str
 
 
@@ -241,7 +242,7 @@ class ReceiptIntegrity(Document):
 
     algorithm: Literal["SHA-256"] = "SHA-256"
     canonicalization: Literal["RFC 8785"] = "RFC 8785"
-    hashed_fields: list[str] = Field(description="receiptHash is over an object of these fields")
+    hashed_fields: list[str] = Field(description="receiptHash covers an object of these fields")
     signature_of: Literal["receiptHash"] = "receiptHash"
 
 
@@ -254,11 +255,11 @@ class ReceiptBody(Document):
     claim_id: str
     quote_id: str
     claimed_at: Timestamp
-    access_expires_at: Timestamp | None = Field(description="From then on the key has the free tier; null: never")
+    access_expires_at: Timestamp | None = Field(description="From then the key has the free tier; null: never")
     claim: ReceiptClaim
     payment: ReceiptPayment
     further_payments: list[ReceiptPayment] = Field(
-        default=[], description="What came after it by a supplementary quote, because the first payment was too little"
+        default=[], description="Payments of a supplementary quote, because the first payment was too little"
     )
     governance: ReceiptGovernance
     recovery: ReceiptRecovery
@@ -272,8 +273,8 @@ class Receipt(ReceiptBody):
     receipt_hash: str
     signature: Signature
     status: ClaimState
-    owner: AddressText = Field(description="Who owns the key, its private nodes and its replacement")
-    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
+    owner: AddressText = Field(description="Owner of the key, its private nodes and its replacement")
+    operator: OperatorState | None = Field(description="Null if the quote names no address other than the payer's")
     integrity: ReceiptIntegrity
 
 
@@ -285,16 +286,16 @@ class ClaimRecord(Document):
     plan_id: str
     status: ClaimState
     claimed_at: Timestamp
-    operator: OperatorState | None = Field(description="Null where the quote names no other address than the payer")
+    operator: OperatorState | None = Field(description="Null if the quote names no address other than the payer's")
 
 
 class ActivationPacket(Document):
-    """The API key, which appears only here, and instructions to use it."""
+    """The API key, which appears only here, and instructions for its use."""
 
     api_key: str = Field(repr=False)
     key_id: str
     tier: Tier
-    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+    requests_per_day: int | None = Field(description="API v2 requests per UTC day; null: unlimited")
     access_expires_at: Timestamp | None
     headers: dict[str, str] = Field(repr=False, description="Send one of these")
     base_url: str
@@ -309,7 +310,7 @@ class ClaimData(Document):
     activation_packet: ActivationPacket
     warnings: list[PlanWarning] = Field(
         default=[],
-        description="With a signed payment, which no quote precedes: that its payer has had a key of the plan before",
+        description="Only for a signed payment, which has no quote: that its payer has already had a key of the plan",
     )
 
 
@@ -419,12 +420,12 @@ def _receipt_payment(chain_id: int, paid: Paid) -> ReceiptPayment:
 
 
 def receipt_json(body: ReceiptBody) -> str:
-    """Returns, as text, the canonical bytes that a receipt's hash covers."""
+    """Returns the canonical bytes covered by a receipt's hash, as text."""
     return canonical_json(body.model_dump(mode="json", by_alias=True)).decode()
 
 
 def operator_of(claim: Claim, base_url: str, *, was_unsure: bool = False) -> OperatorState | None:
-    """Returns the operator that a claim's quote names, in its current state, or None if that is the payer."""
+    """Returns the operator that a claim's quote names, in its current state, or None if it is the payer."""
     return operator_state(
         claim.operator, claim.owner, claim.payer, consent_url(base_url, claim.claim_id), was_unsure=was_unsure
     )
@@ -456,7 +457,7 @@ def claim_fields(
     operator: OperatorState | None,
     warnings: Sequence[PlanWarning] = (),
 ) -> dict[str, Any]:
-    """Returns the fields of the answer that issues a key (`ClaimAnswer`), also when it is repeated."""
+    """Returns the fields of the answer that issues a key (`ClaimAnswer`), also when the answer is repeated."""
     record = ClaimRecord(
         claim_id=claim.claim_id,
         quote_id=claim.quote_id,
@@ -482,5 +483,5 @@ def receipt_url(base_url: str, claim_id: str) -> str:
 
 
 def recovery_url(base_url: str, claim_id: str) -> str:
-    """Returns the URL that replaces a lost key."""
+    """Returns the URL at which a lost key is replaced."""
     return f"{receipt_url(base_url, claim_id)}/recovery"

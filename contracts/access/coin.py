@@ -1,6 +1,6 @@
-"""Decides from the providers' answers which decimals the coin of the payment rail has. Pure.
+"""Determines, from the providers' answers, how many decimals the payment rail's coin has. Pure.
 
-Amounts are counted in a coin of `USDC_DECIMALS`. In one of 18 a plan of 9 USD would cost 0.000000000009 of it.
+Prices are in units of a coin with `USDC_DECIMALS`. With 18 decimals, a plan of 9 USD would cost 0.000000000009 of it.
 """
 
 from collections.abc import Iterable
@@ -12,40 +12,39 @@ from contracts.access.settling import Answers, agreed
 from contracts.evm.codec import RpcError, selector
 
 NO_DECIMALS: Final = -1
-"""Stands for the decimals of a contract that reverts the call, and of an address without a contract."""
+"""Represents a contract that reverts the call, or an address without a contract."""
 
 COIN_DIFFERS: Final = "coin_decimals_differ"
-"""The stable reason for which nothing is sold while the coin is known to have other decimals."""
+"""The stable reason for selling nothing while the coin is known to have other decimals."""
 
 
 def decimals_call(asset: str) -> Call:
-    """Returns the call that asks a coin for its decimals."""
+    """Returns the call that queries a coin's decimals."""
     return "eth_call", [{"to": asset, "data": selector("decimals()")}, "latest"]
 
 
 def coin_calls(rail: PaymentRail) -> list[Call]:
-    """Returns the calls that `coin_decimals` reads."""
+    """Returns the calls whose answers `coin_decimals` reads."""
     return [("eth_chainId", []), decimals_call(rail.asset)]
 
 
 def coin_decimals(rail: PaymentRail, answers: Answers) -> int | None:
-    """Returns the decimals of the coin, or `NO_DECIMALS`. Returns None where too few providers of the rail's chain say
-    the same, or one says otherwise."""
+    """Returns the decimals of the coin, or `NO_DECIMALS`. None if too few providers of the rail's chain agree."""
     words = [answer[1] for answer in answers if not isinstance(answer, Silence) and _is_of(rail, answer[0])]
     return agreed_decimals(words, rail.quorum)
 
 
 def agreed_decimals(words: Iterable[Any | RpcError], quorum: int) -> int | None:
-    """Returns what at least `quorum` results of `decimals_call` say, if none says otherwise."""
+    """Returns the value of at least `quorum` results of `decimals_call`, if no result contradicts it."""
     said = [["0x" if isinstance(word, RpcError) and word.reverted else word] for word in words]
     return agreed(said, 0, quorum, _decimals)
 
 
 def coin_fault(decimals: int) -> str | None:
-    """Returns in a few words what is wrong with a coin of so many decimals, or None."""
+    """Describes briefly what is wrong with a coin of this many decimals, or returns None."""
     if decimals == USDC_DECIMALS:
         return None
-    has = "says no decimals()" if decimals == NO_DECIMALS else f"has {decimals} decimals"
+    has = "has no decimals()" if decimals == NO_DECIMALS else f"has {decimals} decimals"
     return f"{has}, and USDC has {USDC_DECIMALS}"
 
 

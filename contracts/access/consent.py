@@ -1,8 +1,8 @@
 """Defines the consent by which the operator that a quote names becomes the owner of the quote's key.
 
 The operator signs either the quote's hash, together with the claim, or later the claim's id, because a receipt contains
-no quote hash. Each message names the operator, so nobody can pass a consent off as a payer's proof or as the consent of
-somebody else.
+no quote hash. Each message names the operator, so nobody can present a consent as a payer's proof or as another
+operator's consent.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class OperatorProof(Document):
 
     type: ProofType = Field(
         description="`eip712`: the typed data that the quote or the claim gives for the operator; `eip191`: the text "
-        "beside it as a personal message; `erc1271`: the typed data, checked by the operator's contract"
+        "given with it, as a personal message; `erc1271`: the typed data, checked by the operator's contract"
     )
     signature: SignatureText
 
@@ -46,31 +46,31 @@ class OperatorState(Document):
     address: AddressText
     state: Literal["proven", "unproven", "unsure"] = Field(
         description="`proven`: it has signed and owns the key; `unproven`: a label that grants nothing; `unsure`: its "
-        "contract could not be asked, and the payer is the owner until it has signed at consentUrl"
+        "contract could not be queried, and the payer is the owner until it has signed at consentUrl"
     )
     reason: str | None = Field(description="Why it is unsure, as a stable code; null otherwise")
-    consent_url: str = Field(description="GET says what the operator signs, POST takes the signature")
+    consent_url: str = Field(description="GET returns the message for the operator to sign, POST accepts the signature")
 
 
 class OperatorStep(Document):
-    """The way in which the operator of a quote becomes the owner of the key: with the claim, or after it."""
+    """How the operator of a quote becomes the owner of the key: with the claim, or after it."""
 
     address: AddressText
     typed_data: dict[str, Any] = Field(description="EIP-712 `OperatorConsent`, for `eip712` and `erc1271`")
     text: str = Field(description="The personal message for `eip191`")
     field: Literal["integrity.operator"] = "integrity.operator"
-    later: str = Field(description="Where the operator of an issued claim signs: GET says what")
+    later: str = Field(description="Where the operator of an issued claim signs; GET returns the message")
 
 
 class OperatorProofToFill(Document):
-    """The place of the operator's signature. `type` is `eip191` for the text, `erc1271` for a contract."""
+    """The placeholder for the operator's signature. `type` is `eip191` for the text, `erc1271` for a contract."""
 
     type: Literal["eip712"] = "eip712"
     signature: str = "0x<the operator's signature of typedData>"
 
 
 class ConsentToFill(Document):
-    """The body of the request with the consent. Only the signature is left to fill in."""
+    """The body of the request with the consent, complete except for the signature."""
 
     proof: OperatorProofToFill = OperatorProofToFill()
 
@@ -89,7 +89,7 @@ class OperatorChallenge(Document):
     text: str = Field(description="The personal message for `eip191`")
     method: Literal["POST"] = "POST"
     url: str
-    body: ConsentToFill = Field(description="What to send there, as application/json")
+    body: ConsentToFill = Field(description="Body to send there, as application/json")
 
 
 class ConsentRequest(Document):
@@ -97,18 +97,18 @@ class ConsentRequest(Document):
 
     proof: OperatorProof
     over: Literal["claim", "quote"] = Field(
-        default="claim", description="Which message is signed: that of the claim's challenge, or that of the quote"
+        default="claim", description="The signed message: that of the claim's challenge, or that of the quote"
     )
 
 
 class MovedParts(Document):
-    """The nodes and edges that the key wrote before and that this consent moved to the operator."""
+    """The nodes and edges that the key has written and that this consent moved to the operator."""
 
     nodes: int
     edges: int
     left: int = Field(
-        description="Nodes and edges that stayed with the payer: another key of the payer's wrote them too, or they "
-        "contradict what the operator holds"
+        description="Nodes and edges that stayed with the payer: another key of the payer wrote them too, or they "
+        "contradict the operator's own"
     )
 
 
@@ -118,7 +118,7 @@ class ConsentData(Document):
     claim_id: str
     owner: AddressText
     operator: OperatorState
-    moved: MovedParts = Field(description="All 0 where the operator was the owner before")
+    moved: MovedParts = Field(description="All 0 if the operator was the owner before")
 
 
 class ConsentAnswer(Document):
@@ -152,7 +152,7 @@ def consent_to_quote(quote_hash: str, operator: str, chain_id: int) -> Consent:
 
 
 def consent_to_claim(claim_id: str, operator: str, chain_id: int) -> Consent:
-    """Returns the consent for a claim that is issued already; `operator` in lower case."""
+    """Returns the consent for an already issued claim; `operator` in lower case."""
     fields = [("claimId", "string"), ("operatorAddress", "address")]
     message = {"claimId": claim_id, "operatorAddress": operator}
     return Consent(

@@ -1,4 +1,4 @@
-"""Makes an example quote of an installation, which the connect page and the description show to payers."""
+"""Creates an installation's example quote, which the connect page and the description show to payers."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -35,7 +35,7 @@ def example_quote(rail: PaymentRail, base_url: str) -> Quote:
 
 
 def example_quote_answer(rail: PaymentRail, base_url: str, keys: KeySet) -> dict[str, Any]:
-    """Returns the whole answer with the example quote, signed by the first of `keys`."""
+    """Returns the whole answer with the example quote, signed with the current key of `keys`."""
     quote = example_quote(rail, base_url)
     signature = keys.signer(_ISSUED_AT).sign(quote.quote_hash)
     answer = quote_answer(quote, signature, rail, base_url, keys_url=base_url + JWKS_PATH)

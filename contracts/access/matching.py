@@ -1,13 +1,13 @@
 """Decides whether a transaction pays a quote, from the answers of RPC providers: match, mismatch or unknown.
 
 A mismatch needs a canonical, buried block. Everything that can still change, and everything on which providers
-disagree, is unknown. One log pays, with the whole amount: amounts are never summed. Only the logs of a transaction are
-read.
+disagree, is unknown. A single log must pay the whole amount: amounts are never summed. Only the logs of a transaction
+are read.
 
-Example: a quote asks payer P for 5.000123 USDC. Of two providers, one shows a receipt with a USDC transfer of 5.000123
-from P to the treasury, and the other does not know the transaction: Unknown("rpc_disagree"), so the client asks again.
-Once both show the same receipt in the same buried block, the transfer is a Match. Had P sent 2.5 and 2.500123, the
-transaction would be a Mismatch("amount_mismatch") with both transfers in `found`.
+Example: a quote asks payer P for 5.000123 USDC. Of two providers, one returns a receipt with a USDC transfer of
+5.000123 from P to the treasury, and the other does not know the transaction: Unknown("rpc_disagree"), so the client
+asks again. Once both return the same receipt in the same buried block, the transfer is a Match. Had P sent 2.5 and
+2.500123, the transaction would be a Mismatch("amount_mismatch") with both transfers in `found`.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,10 +23,10 @@ SKEW_S = 60
 """Seconds by which the chain's clock may be behind ours."""
 
 CLAIM_GRACE = timedelta(days=7)
-"""Time after its expiry in which a quote that was paid in time can still be claimed."""
+"""Time after its expiry during which a quote that was paid in time can still be claimed."""
 
 MOST_FOUND = 8
-"""Most transfers of one transaction that are reported as unmatched, the payer's first. It may contain thousands."""
+"""Maximum number of unmatched transfers reported of one transaction, which may have thousands; the payer's first."""
 
 UnknownCode = Literal["unknown_tx", "confirmations", "not_canonical", "rpc_unavailable", "rpc_disagree"]
 
@@ -59,7 +59,7 @@ class Terms:
     expires_at: datetime
     burial: Burial
     quorum: int
-    """Number of providers that have to agree."""
+    """Number of providers that must agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,14 @@ class Match:
     block: BlockView
     head: int
     surplus: tuple[Transfer, ...] = ()
-    """Transfers of the same transaction that would pay the same quote once more."""
+    """Transfers of the same transaction that would pay the same quote again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """The transaction definitely does not pay.
 
-    `found` is money that came to us in it and that no claim uses, the payer's first.
+    `found` contains its transfers to us that no claim uses, the payer's first.
     """
 
     code: MismatchCode
@@ -98,7 +98,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody can decide yet. The client should ask again later, and not pay again."""
+    """The outcome can't be decided yet. The client should ask again later, and must not pay again."""
 
     code: UnknownCode
     detail: str = ""
@@ -109,7 +109,7 @@ Verdict = Match | Mismatch | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The data on which enough providers agree about a transaction in a canonical, buried block."""
+    """The data on which enough providers agree for a transaction in a canonical, buried block."""
 
     receipt: ReceiptView
     block: BlockView
@@ -123,7 +123,7 @@ def verify(
     now: datetime,
     used: Collection[int] = (),
 ) -> Verdict:
-    """Judges one transaction. `used` holds the positions of its logs that claims of other quotes use."""
+    """Judges one transaction. `used` contains the positions of its logs that claims of other quotes use."""
     settled = settle(terms, views)
     if isinstance(settled, Unknown):
         return settled
@@ -186,10 +186,11 @@ def buried(burial: Burial, view: View) -> bool:
 
 
 def judge(terms: Terms, settled: Agreed, *, now: datetime, used: Collection[int] = ()) -> Match | Mismatch:
-    """Judges a settled transaction. The first unused fitting transfer pays; otherwise the nearest miss gives the code.
+    """Judges a settled transaction. The first unused fitting transfer pays; otherwise the nearest miss determines the
+    code.
 
-    A transfer fits if it is the quoted coin, from the payer, to us, over exactly the amount. A claim that comes too
-    late is only reported for money that would otherwise pay, so that a wrong amount is reported as a wrong amount.
+    A transfer fits if it is in the quoted coin, from the payer, to us, and of exactly the amount. A late claim is
+    reported only for money that would otherwise pay, so that a wrong amount is reported as a wrong amount.
     """
     block = settled.block
     if not succeeded(settled.receipt):
@@ -223,13 +224,13 @@ def succeeded(receipt: ReceiptView) -> bool:
 
 
 def transfers_of(receipt: ReceiptView) -> list[Transfer]:
-    """Returns every well-formed ERC-20 transfer in a receipt, whatever contract emitted it."""
+    """Returns every well-formed ERC-20 transfer in a receipt, regardless of the contract that emitted it."""
     transfers = (_transfer(position, log) for position, log in enumerate(receipt.logs))
     return [transfer for transfer in transfers if transfer is not None]
 
 
 def of_asset(terms: Terms, transfer: Transfer) -> bool:
-    """Decides whether the quoted coin moved, and not a token that imitates it."""
+    """Decides whether the transfer is of the quoted coin, not of a token that imitates it."""
     return transfer.asset == terms.asset
 
 
@@ -249,7 +250,7 @@ def pays_amount(terms: Terms, transfer: Transfer) -> bool:
 
 
 def early(terms: Terms, block: BlockView) -> bool:
-    """Decides whether the chain included the payment before the quote was made."""
+    """Decides whether the chain included the payment before the quote was created."""
     return block.time_s < terms.issued_at.timestamp() - SKEW_S
 
 
@@ -262,7 +263,7 @@ def net_covers(terms: Terms, transfers: Sequence[Transfer], used: Collection[int
     """Decides whether our net income of the whole transaction covers its transfers in use and this payment.
 
     Example: a contract wallet sends us 5 and takes 5 back in the same transaction. A log of 5 exists, but nothing
-    stays.
+    remains.
     """
     coins = [transfer for transfer in transfers if of_asset(terms, transfer)]
     came = sum(transfer.amount for transfer in coins if to_treasury(terms, transfer))

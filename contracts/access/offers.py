@@ -1,6 +1,6 @@
-"""Makes the offers of a protected route for x402 clients: a plan's key, or a single call. Pure values and JSON.
+"""Builds the offers of a protected route for x402 clients: a plan's key, or a single call. Pure values and JSON.
 
-The discovery documents and the service's 402 answers are made from the same offers.
+The discovery documents and the service's 402 answers use the same offers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SIGNATURE_HEADER = "PAYMENT-SIGNATURE"
 RESPONSE_HEADER = "PAYMENT-RESPONSE"
 
 MAX_TIMEOUT_S = 60
-"""Seconds for which a client should sign, and for which a request waits for its payment to be settled."""
+"""Seconds for which a client should sign, and for which a request waits for its payment to settle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An offer that one payment buys; `amount` is in the coin's smallest unit."""
+    """Something that one payment buys; `amount` is in the coin's smallest unit."""
 
     sells: Plan | Call
 
@@ -42,11 +42,11 @@ class Offer:
 
     @property
     def is_call(self) -> bool:
-        """Decides whether it buys the answer to the request itself; else it buys a key."""
+        """Returns true if it buys the answer to the request itself, false if it buys a key."""
         return isinstance(self.sells, Call)
 
     def covers(self, body: Any) -> bool:
-        """Decides whether it buys a request with this decoded body: a key does always."""
+        """Decides whether it buys a request with this decoded body. A key always does."""
         return not isinstance(self.sells, Call) or self.sells.covers(body)
 
 
@@ -57,7 +57,7 @@ def offers_at(method: str, path: str) -> list[Offer]:
 
 
 def requirement_of(offer: Offer, rail: PaymentRail) -> dict[str, Any]:
-    """Returns an offer as x402 v2 `PaymentRequirements`. `extra.offer` tells two offers of one amount apart."""
+    """Returns an offer as x402 v2 `PaymentRequirements`. `extra.offer` distinguishes offers of the same amount."""
     return {
         "scheme": SCHEME,
         "network": rail.network,
@@ -72,7 +72,7 @@ def requirement_of(offer: Offer, rail: PaymentRail) -> dict[str, Any]:
 def payment_required(
     offers: Sequence[Offer], rail: PaymentRail, *, method: str, url: str, error: str
 ) -> dict[str, Any]:
-    """Returns the x402 v2 `PaymentRequired` of a request, with its place in a bazaar."""
+    """Returns the x402 v2 `PaymentRequired` of a request, with its entry for a bazaar."""
     return {
         "x402Version": X402_VERSION,
         "error": error,
@@ -87,12 +87,12 @@ def payment_required(
 
 
 def header_of(document: dict[str, Any]) -> str:
-    """Returns a document as an x402 header field has it: base64 of its JSON."""
+    """Returns a document as the value of an x402 header field: base64 of its JSON."""
     return base64.b64encode(json.dumps(document, separators=(",", ":")).encode()).decode()
 
 
 def bazaar(method: str) -> dict[str, Any]:
-    """Returns how a resource is asked, in the form of x402's discovery extension."""
+    """Returns how to request a resource, in the form of x402's discovery extension."""
     asked: dict[str, Any] = {"type": "http", "method": method}
     if method == "POST":
         asked |= {"bodyType": "json", "body": {}}

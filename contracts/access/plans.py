@@ -1,4 +1,4 @@
-"""Loads the plans of `plans.yaml` and makes the catalog with their prices and the steps to buy one."""
+"""Loads the plans of `plans.yaml` and builds the catalog with their prices and the steps to buy one."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -47,7 +47,7 @@ A quote's amount lies in that band and is unique among the quotes of its payer.
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan that can be bought; `price` in the coin's smallest unit."""
+    """A plan for sale; `price` in the coin's smallest unit."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """A member of a body with which a call needs a key: any value but null at the path `at`, or the value `value`."""
+    """A member of a body that makes a call need a key: at the path `at`, the value `value`, or any except null."""
 
     at: tuple[str, ...]
     value: Any = None
@@ -86,7 +86,7 @@ class Call:
     unless: tuple[Excluded, ...] = ()
 
     def covers(self, body: Any) -> bool:
-        """Decides whether the call covers a request with this decoded body; else it needs a key."""
+        """Decides whether the call covers a request with this decoded body. If not, the request needs a key."""
         return not any(excluded.matches(body) for excluded in self.unless)
 
 
@@ -127,7 +127,7 @@ class PlanPrice(Document):
     amount: str = Field(description="Decimal")
     currency: Literal["USD"] = "USD"
     billing: Literal["one_time", "recurring"]
-    period_days: int | None = Field(description="How long the paid tier holds; null: without end")
+    period_days: int | None = Field(description="Days of the paid tier; null: without end")
     amount_units_from: str = Field(description="Smallest amount of a quote, in the asset's smallest unit")
     amount_units_to: str = Field(description="Largest amount of a quote: each quote of a payer has its own")
 
@@ -137,7 +137,7 @@ class PlanPayment(Document):
 
     scheme: Literal["exact"] = "exact"
     network: str
-    asset: str | None = Field(description="The coin's contract; null where payments are not set up")
+    asset: str | None = Field(description="The coin's contract; null if payments are not set up")
     asset_symbol: str = ASSET_SYMBOL
     decimals: int = USDC_DECIMALS
     pay_to: str | None
@@ -156,7 +156,7 @@ class PlanOffer(Document):
     status: Literal["available", "unavailable"]
     reason: str | None = Field(description="Why it is not claimable, as a stable code")
     tier: Tier
-    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+    requests_per_day: int | None = Field(description="API v2 requests per UTC day; null: unlimited")
 
 
 class Flow(Document):
@@ -173,11 +173,11 @@ class Flow(Document):
 class Verification(Document):
     """The rules by which payments are verified."""
 
-    providers: int = Field(description="RPC providers that are asked")
-    quorum: int = Field(description="How many of them have to agree")
+    providers: int = Field(description="Number of RPC providers that are queried")
+    quorum: int = Field(description="Number of providers that must agree")
     confirmations: int | None = Field(description="Blocks up to head that settle a payment; null: only by the tag")
     tag: Literal["safe"] = Field(default="safe", description="A payment at or below this block is settled")
-    finalized_from: str = Field(description="From this amount on only `finalized` settles (smallest units)")
+    finalized_from: str = Field(description="From this amount, only `finalized` settles (smallest units)")
     clock_skew_s: int = SKEW_S
 
 
@@ -197,14 +197,14 @@ class CatalogPayment(PlanPayment):
 
     live: bool
     reason: str | None
-    missing: list[str] = Field(description="Settings that the operator has yet to make")
-    asset_name: str = Field(default=ASSET_NAME, description="Of the coin's EIP-712 domain")
-    asset_version: str = Field(default=ASSET_VERSION, description="Of the coin's EIP-712 domain")
+    missing: list[str] = Field(description="Settings that the operator still has to set")
+    asset_name: str = Field(default=ASSET_NAME, description="Name in the coin's EIP-712 domain")
+    asset_version: str = Field(default=ASSET_VERSION, description="Version in the coin's EIP-712 domain")
     exact_amount: Literal[True] = Field(
-        default=True, description="Send the quoted amount in one transfer: neither less nor more nor in parts"
+        default=True, description="Send the quoted amount in one transfer: neither more nor less, and not in parts"
     )
     claim_grace_days: int = Field(
-        default=CLAIM_GRACE.days, description="How long after a quote's expiry what was paid in time can be claimed"
+        default=CLAIM_GRACE.days, description="Days after a quote's expiry in which a timely payment can be claimed"
     )
     payer_proof_above: str | None = Field(
         description="Above this amount (smallest units) a claim needs the payer's signature; null: never"
@@ -223,7 +223,7 @@ class TypedDataDomain(Document):
 
 
 class Signing(Document):
-    """The signatures of quotes, receipts and payers."""
+    """The formats of signatures of quotes, receipts and payers."""
 
     algorithm: Literal["EdDSA"] = "EdDSA"
     format: str = "compact JWS with its payload left out; the payload is the 64 characters of the hash"
@@ -234,14 +234,14 @@ class Signing(Document):
 
 
 class QuoteToFill(Document):
-    """The body of a request for a quote. Another plan may be named; the payer's address is left to fill in."""
+    """The body of a request for a quote, complete except for the payer's address. It may name another plan."""
 
     plan_id: str = DEFAULT_PLAN
     payer_address: str = "0x<the address that pays>"
 
 
 class QuoteStep(Document):
-    """The request that gets a quote."""
+    """The request for a quote."""
 
     method: Literal["POST"] = "POST"
     url: str
@@ -250,9 +250,9 @@ class QuoteStep(Document):
 
 
 class PlansNext(Document):
-    """The next steps with the catalog. Each answer on the way holds those that follow, in the same form."""
+    """The next steps with the catalog. Each answer on the way contains the following steps, in the same form."""
 
-    quote: QuoteStep | None = Field(description="Null where nothing can be bought")
+    quote: QuoteStep | None = Field(description="Null if nothing can be bought")
 
 
 class PlansAnswer(Document):
@@ -269,7 +269,7 @@ class PlansAnswer(Document):
     flow: Flow
     next: PlansNext
     payment: CatalogPayment
-    trial: TrialOffer | None = Field(description="A key without a payment; null where none is issued")
+    trial: TrialOffer | None = Field(description="A key without a payment; null if none is issued")
     network: str
     signing: Signing
 
@@ -282,8 +282,10 @@ def plans_answer(
     trials: bool,
     problem: str | None = None,
 ) -> PlansAnswer:
-    """Returns the catalog of a service at `base_url`. `requests_per_day` is the quota of each tier, and `trials` says
-    whether it issues trial keys. `problem` is a stable reason for which nothing is sold though all settings are made.
+    """Returns the catalog of a service at `base_url`.
+
+    `requests_per_day` is the quota of each tier. `trials` is true if the service issues trial keys. `problem` is a
+    stable reason for selling nothing although all settings are set.
     """
     reason = UNCLAIMABLE if rail.missing else problem
     live = reason is None
@@ -367,7 +369,7 @@ def _flow(base_url: str) -> Flow:
         pay="Send data.paymentRequirement.amount of data.paymentRequirement.asset from payerAddress to "
         "data.paymentRequirement.payTo in one ERC-20 transfer before expiresAt",
         claim=f"POST {base_url}{CLAIM_PATH} with quoteId, transactionHash, quoteHash and paymentRequirementHash, and "
-        "an Idempotency-Key header; on 202 send it again after Retry-After seconds, and never pay twice",
+        "an Idempotency-Key header; on 202 repeat it after Retry-After seconds, and never pay twice",
         receipt=f"GET {base_url}{RECEIPT_PATH}",
         activation="Use data.activationPacket.apiKey of the claim's answer as Bearer token or X-Api-Key",
     )

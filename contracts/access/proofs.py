@@ -21,7 +21,7 @@ ERC1271_MAGIC = "0x1626ba7e"
 """The answer of a contract that confirms a signature: the selector of `isValidSignature(bytes32,bytes)`."""
 
 LONGEST_SIGNATURE = 4_096
-"""Bytes. Wallets that are contracts may pack several signatures into one."""
+"""Bytes. Contract wallets may pack several signatures into one."""
 
 _UNDEPLOYED = "6492" * 16
 """The last 32 bytes of a signature of a wallet that is not deployed yet (ERC-6492)."""
@@ -29,7 +29,9 @@ _UNDEPLOYED = "6492" * 16
 
 def _of_a_deployed_wallet(signature: str) -> str:
     if signature.endswith(_UNDEPLOYED):
-        raise ValueError("not one of ERC-6492: deploy the wallet, then send the signature that its contract checks")
+        raise ValueError(
+            "an ERC-6492 signature is not accepted: deploy the wallet, then send one that its contract checks"
+        )
     return signature
 
 
@@ -49,7 +51,7 @@ class PayerProof(Document):
     """The payer's signature over a quote's hash."""
 
     type: ProofType = Field(
-        description="`eip712`: the typed data that the quote gives; `eip191`: a personal message, the 64 characters of "
+        description="`eip712`: the typed data in the quote; `eip191`: a personal message, the 64 characters of "
         "quoteHash; `erc1271`: the typed data, checked by the payer's contract"
     )
     signature: SignatureText
@@ -82,7 +84,7 @@ def claim_typed_data(quote_hash: str, chain_id: int) -> dict[str, Any]:
 
 
 def quote_typed_data(payer: str, plan_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """Returns the EIP-712 message by which a payer requests a quote; `issued_at` in Unix seconds."""
+    """Returns the EIP-712 message with which a payer requests a quote; `issued_at` in Unix seconds."""
     fields = [("payer", "address"), ("planId", "string"), ("issuedAt", "uint256")]
     return typed_data("QuoteRequest", fields, {"payer": payer, "planId": plan_id, "issuedAt": issued_at}, chain_id)
 
@@ -125,7 +127,7 @@ def check_typed_data(message: dict[str, Any], signature: str, signer: str) -> Pr
 
 
 def contract_question(message: dict[str, Any], signature: str, contract: str) -> AskContract:
-    """Returns the question to a contract (lower-case address) that is claimed to have signed a typed message."""
+    """Returns the question to a contract (lower-case address) that allegedly signed a typed message."""
     from eth_abi.abi import encode
 
     call = encode(["bytes32", "bytes"], [typed_digest(message), bytes.fromhex(signature[2:])])
@@ -133,7 +135,7 @@ def contract_question(message: dict[str, Any], signature: str, contract: str) ->
 
 
 def contract_says(answers: Sequence[str | Silence], quorum: int) -> bool | Unsure:
-    """Decides whether the contract confirms the signature, from the `eth_call` result of each provider."""
+    """Decides whether the contract confirms the signature, from each provider's `eth_call` result."""
     verdicts = [_is_magic(answer) for answer in answers if not isinstance(answer, Silence)]
     if len(verdicts) < max(quorum, 1):
         return "rpc_unavailable"

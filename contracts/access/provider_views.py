@@ -1,6 +1,6 @@
-"""Asks an RPC provider about one transaction, and parses its responses strictly, into plain values.
+"""Queries an RPC provider about one transaction, and parses its responses strictly into plain values.
 
-The caller brings the connection: how the calls of one round are sent, together or one by one.
+The caller supplies the connection, which decides how the calls of one round are sent: together or one by one.
 """
 
 import re
@@ -12,7 +12,7 @@ from contracts.evm.codec import RpcError, quantity
 
 Call = tuple[str, list[Any]]
 AskRound = Callable[[Sequence[Call]], Awaitable[Sequence[Any | RpcError]]]
-"""Sends calls that do not depend on each other; each place of the result holds a decoded result or its `RpcError`."""
+"""Sends independent calls. The result contains, in the calls' order, each decoded result or its `RpcError`."""
 
 _WORD = re.compile(r"0x[0-9a-f]{64}")
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}")
@@ -22,12 +22,12 @@ MOST_LOGS = 20_000
 """Real nodes return fewer logs, so a larger receipt is invalid."""
 
 MOST_COUNTED = 2**37
-"""Heights and times stay below this, so that every store and calendar can represent them."""
+"""Upper bound of heights and times, so that every store and calendar can represent them."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """One log of a provider, hex in lower case. Its place in the receipt identifies it, not `logIndex`."""
+    """One log of a provider, hex in lower case. Its index in the receipt identifies it, not `logIndex`."""
 
     address: str
     topics: tuple[str, ...]
@@ -37,7 +37,7 @@ class LogView:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptView:
-    """A receipt of a provider. `status` is as the provider sent it, or None if it is missing."""
+    """A receipt of a provider. `status` has the provider's value, or is None if it is missing."""
 
     transaction_hash: str
     status: str | None
@@ -48,7 +48,7 @@ class ReceiptView:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """The block that a provider has at a height now; `time_s` is in Unix seconds."""
+    """A provider's current block at a height; `time_s` is in Unix seconds."""
 
     number: int
     hash: str
@@ -57,10 +57,11 @@ class BlockView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The answers of one provider about one transaction. `block` is its present block at the receipt's height.
+    """The answers of one provider about one transaction. `block` is its current block at the receipt's height.
 
-    `receipt` is None if the provider does not know the transaction or has it only in its mempool, `block` if the
-    provider has no block at that height yet, and a height if the provider does not know that tag.
+    `receipt` is None if the provider does not know the transaction or has it only in its mempool. `block` is None if
+    the provider has no block at that height yet. `safe` and `finalized` are None if the provider does not know that
+    tag.
     """
 
     provider: str
@@ -83,10 +84,10 @@ class Silence:
 async def ask_about(
     provider: str, transaction_hash: str, ask: AskRound, height: int | None = None
 ) -> tuple[View, BlockView | None]:
-    """Asks one provider about a transaction (0x hex, lower case), and for its present block at `height`, if given.
+    """Queries one provider about a transaction (0x hex, lower case), and for its current block at `height`, if given.
 
-    That is at most seven calls in two rounds. Raises `ValueError` for an invalid answer, `RpcError` for an error in
-    place of one, except that of a tag, and what `ask` raises.
+    Sends at most seven calls in two rounds. Raises `ValueError` for an invalid answer, the `RpcError` that a provider
+    answers (but not for a tag), and the exceptions of `ask`.
     """
     extra = [] if height is None else [_block_at(hex(height))]
     first = await ask([("eth_chainId", []), ("eth_getTransactionReceipt", [transaction_hash]), *extra])
@@ -112,14 +113,14 @@ async def ask_about(
 def read_chain_id(result: Any) -> int:
     """Parses a decoded `eth_chainId` result. Raises `ValueError`."""
     if not isinstance(result, str):
-        raise ValueError("an eth_chainId that is no text")
+        raise ValueError("an eth_chainId that is not a string")
     return quantity(result)
 
 
 def read_receipt(result: Any, transaction_hash: str) -> ReceiptView | None:
     """Parses a decoded `eth_getTransactionReceipt` result. Returns None if there is no receipt.
 
-    Raises `ValueError` for everything that is not a receipt of that transaction.
+    Raises `ValueError` for anything that is not a receipt of that transaction.
     """
     if result is None:
         return None
@@ -173,7 +174,7 @@ def _log(log: Any) -> LogView:
         raise ValueError("a log without a list of topics")
     removed = fields.get("removed", False)
     if not isinstance(removed, bool):
-        raise ValueError("a log whose `removed` is no boolean")
+        raise ValueError("a log whose `removed` is not a boolean")
     return LogView(
         address=_matching(_ADDRESS, fields.get("address")),
         topics=tuple(_word(topic) for topic in topics),
@@ -184,13 +185,13 @@ def _log(log: Any) -> LogView:
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError("no object where one belongs")
+        raise ValueError("not an object")
     return value
 
 
 def _matching(pattern: re.Pattern[str], value: Any) -> str:
     if not isinstance(value, str) or pattern.fullmatch(value.lower()) is None:
-        raise ValueError("no such hex where it belongs")
+        raise ValueError("not hex of the expected form")
     return value.lower()
 
 
@@ -200,13 +201,13 @@ def _word(value: Any) -> str:
 
 def _text_or_none(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise ValueError("a status that is no text")
+        raise ValueError("a status that is not a string")
     return value
 
 
 def _quantity(value: Any) -> int:
     if not isinstance(value, str):
-        raise ValueError("a quantity that is no text")
+        raise ValueError("a quantity that is not a string")
     number = quantity(value)
     if number >= MOST_COUNTED:
         raise ValueError("a height or time that no chain reaches")

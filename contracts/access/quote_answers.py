@@ -1,4 +1,4 @@
-"""Makes the signed answer with a quote, and its payment as call data, link and QR code."""
+"""Builds the signed answer with a quote, and its payment as call data, link and QR code."""
 
 import json
 import re
@@ -31,7 +31,7 @@ _QR_BORDER = 4
 """Light modules around a code, as ISO/IEC 18004 requires."""
 
 _QR_SCALE = 4
-"""Pixels of a module."""
+"""Pixels per module."""
 
 
 class QuotePrice(Document):
@@ -39,12 +39,12 @@ class QuotePrice(Document):
 
     amount: str = Field(description="The plan's price, decimal")
     currency: Literal["USD"] = "USD"
-    exact_amount: str = Field(description="What to send, in whole coins, decimal")
-    exact_amount_units: str = Field(description="What to send, in the coin's smallest unit")
+    exact_amount: str = Field(description="Amount to send, in whole coins, decimal")
+    exact_amount_units: str = Field(description="Amount to send, in the coin's smallest unit")
 
 
 class PayTransfer(Document):
-    """The one transfer that pays."""
+    """The single transfer that pays."""
 
     method: Literal["erc20_transfer"] = "erc20_transfer"
     network: str
@@ -52,7 +52,7 @@ class PayTransfer(Document):
     asset: str
     asset_symbol: str = ASSET_SYMBOL
     decimals: int = USDC_DECIMALS
-    sender: str = Field(description="The transfer has to come from this address", alias="from")
+    sender: str = Field(description="The transfer must come from this address", alias="from")
     to: str
     amount_units: str
     amount: str
@@ -64,7 +64,7 @@ class PayTransfer(Document):
 
 
 class ExampleClaim(Document):
-    """The body of the claim. Only the transaction hash is left to fill in."""
+    """The body of the claim, complete except for the transaction hash."""
 
     quote_id: str
     transaction_hash: str
@@ -73,19 +73,19 @@ class ExampleClaim(Document):
 
 
 class ClaimStep(Document):
-    """The request that claims."""
+    """The request that claims the key."""
 
     method: Literal["POST"] = "POST"
     url: str
     headers: dict[str, str]
     body: ExampleClaim
     proof_required: bool = Field(description="Whether `integrity` with the payer's signature is needed")
-    proof: dict[str, Any] = Field(description="What the payer signs for it: EIP-712 typed data")
+    proof: dict[str, Any] = Field(description="EIP-712 typed data for the payer's signature")
     operator: OperatorStep | None = Field(
         description="How the operator that the quote names becomes the owner of the key, by its signature; "
-        "null where it names no other address than the payer"
+        "null if it names no address other than the payer's"
     )
-    not_after: Timestamp = Field(description="A payment made in time can be claimed until then")
+    not_after: Timestamp = Field(description="Until then, a payment made in time can be claimed")
 
 
 class QuoteNext(Document):
@@ -103,7 +103,7 @@ class QuoteData(Document):
     quote: dict[str, Any]
     payment_requirement: dict[str, Any] = Field(description="x402 v2 PaymentRequirements")
     next: QuoteNext
-    warnings: list[PlanWarning] = Field(description="Empty where nothing speaks against paying")
+    warnings: list[PlanWarning] = Field(description="Empty if there is no reason against paying")
 
 
 class QuoteIntegrity(Document):
@@ -143,7 +143,7 @@ def quote_answer(
     keys_url: str,
     warnings: Sequence[PlanWarning] = (),
 ) -> QuoteAnswer:
-    """Returns the answer that gives a quote to the client."""
+    """Returns the answer that delivers a quote to the client."""
     body: dict[str, Any] = json.loads(quote.quote_json)
     requirement: dict[str, Any] = json.loads(quote.requirement_json)
     uri = payment_uri(quote.amount, rail)
@@ -232,7 +232,7 @@ def qr_code(text: str) -> str:
 
 @cache
 def _drawn_eighths() -> list[str]:
-    """Returns the path over eight modules of a row: lines where they are dark (1), moves where they are light."""
+    """Returns, for each byte, the path over eight modules of a row: lines if they are dark (1), moves if light."""
     return [
         "".join(f"h{len(run)}" if run[0] == "1" else f"m{len(run)} 0" for run in re.findall("0+|1+", f"{eight:08b}"))
         for eight in range(256)
@@ -243,7 +243,7 @@ def _drawn_eighths() -> list[str]:
 class _Stencil:
     """The code of a text that ends in zeros, and the modules that each bit of those digits flips.
 
-    Both are numbers with one bit for each module.
+    Both are numbers with one bit per module.
     """
 
     size: int
@@ -255,9 +255,9 @@ class _Stencil:
 def _stencil(stem: str, digits: int) -> _Stencil:
     """Computes a stencil once for all codes with the same stem.
 
-    Codes of one mask are affine in the bits of their text: each bit flips the same modules, whatever the other bits
-    are. The links of a plan's quotes differ only in their last digits, so a code is the XOR of parts that segno draws
-    once for each process. That takes 0.3 ms of CPU for a code instead of 2.7.
+    Codes with the same mask are affine in the bits of their text: each bit flips the same modules, regardless of the
+    other bits. The links of a plan's quotes differ only in their last digits, so a code is the XOR of parts that segno
+    draws once per process. That takes 0.3 ms of CPU per code instead of 2.7.
 
     Example: code("…12") = code("…00") ^ flips of bit 0 of the tens ^ flips of bit 1 of the ones.
     """
@@ -270,10 +270,10 @@ def _stencil(stem: str, digits: int) -> _Stencil:
 
 
 def _drawn(text: str) -> tuple[int, int]:
-    """Returns the modules of a side, and the code's modules: first row lowest, first module of a row highest."""
+    """Returns the modules per side, and the code's modules: first row lowest, first module of a row highest."""
     import segno
 
-    # Readers of a screen need neither more redundancy nor the best mask.
+    # On a screen, readers need neither more redundancy nor the best mask.
     code = segno.make(text, mode="byte", error="l", boost_error=False, mask=_QR_MASK, micro=False)
     rows = [int("".join(map(str, row)), 2) for row in code.matrix]
     return len(rows), sum(row << (number * len(rows)) for number, row in enumerate(rows))

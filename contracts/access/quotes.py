@@ -1,4 +1,4 @@
-"""Makes quotes for payers and reads back the terms against which a payment is compared."""
+"""Creates quotes for payers, and reads back the terms against which a payment is compared."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from contracts.times import utc_seconds
 QUOTE_TTL = timedelta(minutes=30)
 
 LIVE_QUOTES_MAX = 100
-"""Most unclaimed quotes of one payer that reserve an amount. Beyond that, a request needs the payer's signature."""
+"""Maximum number of a payer's unclaimed quotes that reserve an amount. Further ones need the payer's signature."""
 
 PROVEN_QUOTES_MAX = 5_000
-"""The same with a signature; well below the number of amounts in the band."""
+"""The maximum with a signature; well below the number of amounts in the band."""
 
 REQUEST_PROOF_AGE = timedelta(minutes=5)
 
@@ -56,7 +56,7 @@ class QuoteProof(Document):
 
 
 class QuoteRequest(Document):
-    """The payer and the plan. One of the two addresses is needed: the payer is payerAddress, else operatorAddress."""
+    """The payer and the plan. One of the two addresses is required: the payer is payerAddress, else operatorAddress."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -69,20 +69,22 @@ class QuoteRequest(Document):
 
     operator_address: AnyCaseAddress | None = Field(
         default=None,
-        description="Who may become the owner of the key and of what is written with it, by its signature. "
-        "Until it has signed this is a label, and the payer is the owner. Any capitals, as in `payerAddress`",
+        description="Address that may become the owner of the key and of everything written with it, by its signature. "
+        "Until it signs, it is only a label, and the payer is the owner. Any capitals, as in `payerAddress`",
     )
     payer_address: AnyCaseAddress | None = Field(
         default=None,
-        description="Who sends the transfer, and so owns the key; default operatorAddress. Any capitals: those that "
-        "are no EIP-55 checksum are answered with a warning",
+        description="Sender of the transfer, who therefore owns the key; default operatorAddress. Any capitals: a "
+        "wrong EIP-55 checksum only causes a warning",
     )
     plan_id: str = Field(default=DEFAULT_PLAN, max_length=100)
     agent_id: Label | None = None
     agent_name: Text | None = None
     assistant_id: Text | None = None
     user_id: Text | None = None
-    callback_url: WebAddress | None = Field(default=None, description="Kept with the quote; nothing is ever sent there")
+    callback_url: WebAddress | None = Field(
+        default=None, description="Stored with the quote; nothing is ever sent there"
+    )
     integrity: QuoteProof | None = None
 
     _misspelled: tuple[str, ...] = PrivateAttr(default=())
@@ -109,14 +111,14 @@ class QuoteRequest(Document):
 
     @property
     def payer(self) -> str:
-        """Returns the address that has to send the transfer, in lower case."""
+        """Returns the address that must send the transfer, in lower case."""
         payer = self.payer_address or self.operator_address
         assert payer is not None
         return payer
 
     @property
     def operator(self) -> str:
-        """Returns the address that the request names as operator, in lower case; the payer if it names no other."""
+        """Returns the operator that the request names, in lower case, or the payer if it names no other address."""
         return self.operator_address or self.payer
 
 
@@ -153,7 +155,7 @@ class Quote:
 def free_amount(price: int, taken_amounts: Collection[int], draw: int) -> int:
     """Returns the first unused amount in a price's band, starting at the `draw`-th and wrapping around.
 
-    `taken_amounts` are those of the payer's other quotes. Raises `ValueError` if none is left.
+    `taken_amounts` are those of the payer's other quotes. Raises `ValueError` if no amount is left.
     """
     for salt in range(draw, draw + SALT_UNITS):
         amount = price + salt % SALT_UNITS
@@ -173,7 +175,7 @@ def make_quote(
     amount: int,
     now: datetime,
 ) -> Quote:
-    """Makes the quote for a request. `nonce` is 32 random hex digits, so that nobody can guess the hashes."""
+    """Creates the quote for a request. `nonce` is 32 random hex digits, so that nobody can guess the hashes."""
     issued_at = now.replace(microsecond=0)
     expires_at = issued_at + QUOTE_TTL
     requirement = {
@@ -217,9 +219,9 @@ def make_quote(
 def authorized_quote(
     offer: Offer, authorization: Authorization, rail: PaymentRail, base_url: str, *, quote_id: str, now: datetime
 ) -> Quote:
-    """Makes the quote that an authorization has paid for an offer, good until the authorization ends.
+    """Creates the quote of an offer that an authorization has paid, valid until the authorization expires.
 
-    Nobody claims it by hand: its hashes are given to nobody, and the payment that carries its nonce is its own.
+    Nobody can claim it by hand: its hashes are never published, and the payment with its nonce belongs to it.
     """
     issued_at = now.replace(microsecond=0)
     expires_at = datetime.fromtimestamp(authorization.valid_before, UTC)
@@ -299,7 +301,7 @@ def owner_of(quote: Quote, *, operator_proven: bool) -> str:
 
 
 def _columns(body: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns the columns that a store keeps next to a quote's bytes, as the bytes state them."""
+    """Returns, from a quote's bytes, the values of the columns that a store keeps next to them."""
     return (
         body["quoteId"],
         body["planId"],
@@ -315,7 +317,7 @@ def _columns(body: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
-    """Returns the terms against which a payment is compared, from the quote's own bytes and never from its columns."""
+    """Returns the terms against which a payment is compared, from the quote's bytes and never from its columns."""
     body: dict[str, Any] = json.loads(quote.quote_json)
     amount = int(body["amount"])
     return Terms(
@@ -333,7 +335,7 @@ def terms_of(quote: Quote, rail: PaymentRail) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """The promise of a quote: a key of `tier` for `paid_days`, or without end if None; or no key but a single call."""
+    """The promise of a quote: a key of `tier` for `paid_days` (None: without end), or a single call without a key."""
 
     tier: Tier
     paid_days: int | None
@@ -345,6 +347,6 @@ class Entitlement:
 
 
 def entitlement_of(quote: Quote) -> Entitlement:
-    """Returns the promise in the quote's own bytes, even if the plan has changed since."""
+    """Returns the promise in the quote's bytes, even if the plan has changed since."""
     body: dict[str, Any] = json.loads(quote.quote_json)
     return Entitlement(Tier(body["tier"]), body["paidDays"], body.get("sells", "key") == "key")

@@ -13,14 +13,14 @@ ASSET_VERSION = "2"
 """Name and version of the coin's EIP-712 domain."""
 
 FINALIZED_FROM = 1_000 * 10**USDC_DECIMALS
-"""From this amount (smallest units) on only the chain's own finality settles a payment."""
+"""From this amount (smallest units), only the chain's own finality settles a payment."""
 
 BlockTag = Literal["safe", "finalized"]
 
 
 @dataclass(frozen=True, slots=True)
 class Burial:
-    """The depth of a settled block: `confirmations` blocks up to the head, itself included, or at or below `tag`."""
+    """The depth of a settled block: `confirmations` blocks up to the head, including itself, or at or below `tag`."""
 
     confirmations: int | None
     tag: BlockTag
@@ -30,7 +30,8 @@ class Burial:
 class PaymentRail:
     """Chain and coin. `treasury` and `asset` are lower-case addresses; amounts are in smallest units.
 
-    `providers` is the number of RPC providers that are queried about a payment. With a `missing` setting nothing can be
+    `providers` is the number of RPC providers that are queried about a payment. Nothing can be sold with a `missing`
+    setting.
     sold.
     """
 
@@ -42,9 +43,9 @@ class PaymentRail:
     proof_above: int | None
     """Above this amount a claim needs the payer's signature."""
     missing: tuple[str, ...]
-    """Settings that are unset and without which nobody can pay."""
+    """Unset settings without which nobody can pay."""
     relays: bool = False
-    """True if this service has a key to send signed payments with."""
+    """True if this service has a key for sending signed payments."""
 
     @property
     def network(self) -> str:
@@ -53,7 +54,7 @@ class PaymentRail:
 
     @property
     def quorum(self) -> int:
-        """Returns the number of providers that have to agree on a payment."""
+        """Returns the number of providers that must agree on a payment."""
         return min(2, self.providers)
 
     @property
@@ -102,7 +103,7 @@ def units_of(usd: str) -> int:
     """Converts US dollars as text to the coin's smallest unit. Raises `ValueError` if that is not a whole number."""
     units = Decimal(usd) * 10**USDC_DECIMALS
     if units != units.to_integral_value():
-        raise ValueError(f"{usd} USD is no whole number of the smallest unit")
+        raise ValueError(f"{usd} USD is not a whole number of the smallest unit")
     return int(units)
 
 

@@ -1,6 +1,7 @@
 """Recovers a lost key: its owner signs a challenge that names the key, and gets the next key of its family.
 
-A challenge is good for one rotation, because that revokes the key that it names. So the service stores no challenges.
+A challenge is valid for one rotation, because that revokes the key that it names. The service therefore stores no
+challenges.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,7 @@ CHALLENGE_FOR = timedelta(minutes=10)
 class RecoveryRefused(RequestProblem):
     status = 403
     code = "recovery_refused"
-    title = "The signature is not the owner's, or its challenge was used or is over"
+    title = "The signature is not the owner's, or its challenge was used or has expired"
     leads: ClassVar[Leads] = ("challenge", "docs")
 
 
@@ -52,26 +53,26 @@ class RecoveryProof(Document):
 class RecoveryRequest(Document):
     """A signed challenge."""
 
-    issued_at: int = Field(strict=True, ge=0, lt=2**53, description="As in the challenge: Unix seconds")
+    issued_at: int = Field(strict=True, ge=0, lt=2**53, description="Copied from the challenge: Unix seconds")
     proof: RecoveryProof
 
 
 class ProofToFill(Document):
-    """The place of a signature. `type` is `erc1271` where the signer is a contract."""
+    """The placeholder for a signature. `type` is `erc1271` if the signer is a contract."""
 
     type: Literal["eip712"] = "eip712"
     signature: str = "0x<the signer's signature of typedData>"
 
 
 class SignedBody(Document):
-    """The body of the request with the signed challenge. Only the signature is left to fill in."""
+    """The body of the request with the signed challenge, complete except for the signature."""
 
     issued_at: int
     proof: ProofToFill = ProofToFill()
 
 
 class RecoveryChallenge(Document):
-    """The message that the owner of the key has to sign, and the URL for the signature."""
+    """The message that the owner of the key must sign, and the URL for the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.recovery_challenge.v1"] = Field(
@@ -79,12 +80,12 @@ class RecoveryChallenge(Document):
     )
     claim_id: str
     signer: str = Field(description="The owner of the key: the payer, or the operator once it has signed")
-    typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
-    issued_at: int = Field(description="Unix seconds; goes into the request")
+    typed_data: dict[str, Any] = Field(description="EIP-712, in the form that wallets accept")
+    issued_at: int = Field(description="Unix seconds; repeat it in the request")
     expires_at: Timestamp
     method: Literal["POST"] = "POST"
     url: str
-    body: SignedBody = Field(description="What to send there, as application/json")
+    body: SignedBody = Field(description="Body to send there, as application/json")
 
 
 class RecoveryData(Document):
@@ -106,7 +107,7 @@ class RecoveryAnswer(Document):
 
 
 def recovery_typed_data(claim_id: str, key_id: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """Returns the EIP-712 message by which an owner replaces a claim's key; `issued_at` in Unix seconds."""
+    """Returns the EIP-712 message with which an owner replaces a claim's key; `issued_at` in Unix seconds."""
     fields = [("claimId", "string"), ("keyId", "string"), ("issuedAt", "uint256")]
     message = {"claimId": claim_id, "keyId": key_id, "issuedAt": issued_at}
     return typed_data("KeyRotation", fields, message, chain_id)
@@ -146,7 +147,7 @@ def check_challenge(
 
 
 def check_proof(proof: RecoveryProof, message: dict[str, Any], *, signer: str) -> Proved | NotProved | AskContract:
-    """Decides whether `signer` (lower case) signed `message`, which is typed data."""
+    """Decides whether `signer` (lower case) signed the typed data `message`."""
     if proof.type == "erc1271":
         return contract_question(message, proof.signature, signer)
     return check_typed_data(message, proof.signature, signer)

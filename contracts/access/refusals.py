@@ -1,4 +1,4 @@
-"""Lists the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
+"""Defines the refusals of quotes and claims, each with a stable code. An unknown payment is a 202, not a refusal."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -47,7 +47,7 @@ class TransactionFailed(PaymentNotMatched):
 
 class PaymentMissing(PaymentNotMatched):
     code = "payment_missing"
-    title = "The transaction holds no transfer to us"
+    title = "The transaction contains no transfer to us"
     leads: ClassVar[Leads] = ("quote", "plans", "docs")
 
 
@@ -68,7 +68,7 @@ class PayerMismatch(PaymentNotMatched):
 
 class AmountMismatch(PaymentNotMatched):
     code = "amount_mismatch"
-    title = "Another amount was sent"
+    title = "A different amount was sent"
 
 
 class PaymentBeforeQuote(PaymentNotMatched):
@@ -88,17 +88,17 @@ class PaymentReturned(PaymentNotMatched):
 
 class CaseClosed(PaymentNotMatched):
     code = "case_closed"
-    title = "The first payment was settled otherwise"
+    title = "The first payment was settled in another way"
 
 
 class ClaimLate(PaymentNotMatched):
     code = "claim_late"
-    title = "The quote can't be claimed any more"
+    title = "The quote can no longer be claimed"
 
 
 class ClaimExists(Conflict):
     code = "claim_exists"
-    title = "The quote was claimed before"
+    title = "The quote was already claimed"
 
 
 class TransferAlreadyUsed(Conflict):
@@ -144,8 +144,11 @@ class PayerProofRequired(BadRequest):
 def to_be_signed(
     step: Literal["quote", "claim"], url: str, request: Document, typed_data: dict[str, Any], **signed: Any
 ) -> dict[str, Any]:
-    """Returns what a client needs to send `request` again with the payer's signature: the message, and the whole
-    request with the place of the signature. `signed` are further members of that place."""
+    """Returns what a client needs to repeat `request` with the payer's signature.
+
+    That is the message to sign, and the whole request with a placeholder for the signature. `signed` are further
+    members next to the placeholder.
+    """
     body = request.model_dump(mode="json", by_alias=True, exclude_none=True)
     place = {"type": "eip712", "signature": "0x<the payer's signature of proof>", **signed}
     integrity = {**body.get("integrity", {}), **place}
@@ -162,14 +165,14 @@ class OperatorProofInvalid(BadRequest):
 class PayerContractUnsure(RequestProblem):
     status = 503
     code = "payer_contract_unsure"
-    title = "The payer's contract can't be asked at the moment"
+    title = "The payer's contract can't be queried at the moment"
     retryable = True
 
 
 class OperatorContractUnsure(RequestProblem):
     status = 503
     code = CONTRACT_UNSURE
-    title = "The operator's contract can't be asked at the moment"
+    title = "The operator's contract can't be queried at the moment"
     retryable = True
 
 
@@ -210,31 +213,34 @@ class PaymentsNotConfigured(StoreUnavailable):
 
 _MISMATCHES: dict[MismatchCode, tuple[type[RequestProblem], str]] = {
     "tx_failed": (TransactionFailed, "The transaction was included and failed: it moved no money."),
-    "payment_missing": (PaymentMissing, "The transaction holds no transfer of the quoted coin to the quote's payTo."),
-    "wrong_asset": (WrongAsset, "What came to payTo is not the coin that the quote names."),
-    "recipient_mismatch": (RecipientMismatch, "The payer sent the coin to another address than the quote's payTo."),
-    "payer_mismatch": (PayerMismatch, "The transfer to payTo came from another address than the quote's payer."),
+    "payment_missing": (
+        PaymentMissing,
+        "The transaction contains no transfer of the quoted coin to the quote's payTo.",
+    ),
+    "wrong_asset": (WrongAsset, "The token that payTo received is not the coin that the quote names."),
+    "recipient_mismatch": (RecipientMismatch, "The payer sent the coin to an address other than the quote's payTo."),
+    "payer_mismatch": (PayerMismatch, "The transfer to payTo came from an address other than the quote's payer."),
     "amount_mismatch": (AmountMismatch, "No single transfer has exactly the quoted amount."),
-    "payment_before_quote": (PaymentBeforeQuote, "The transfer was made before the quote was."),
+    "payment_before_quote": (PaymentBeforeQuote, "The transfer is older than the quote."),
     "payment_late": (PaymentLate, "The transfer was made after the quote had expired."),
-    "payment_returned": (PaymentReturned, "What stays with payTo of the transaction is less than the quoted amount."),
+    "payment_returned": (PaymentReturned, "The transaction leaves payTo with less than the quoted amount."),
     "claim_late": (ClaimLate, "The time in which a paid quote can be claimed is over."),
     "case_closed": (
         CaseClosed,
-        "The first payment was settled otherwise since this supplementary quote was made, so that it issues nothing.",
+        "The first payment was settled in another way after this supplementary quote was made, so it issues nothing.",
     ),
     "transfer_already_used": (
         TransferAlreadyUsed,
-        "Every transfer in the transaction that fits has paid another quote.",
+        "Every fitting transfer in the transaction has already paid another quote.",
     ),
 }
 
 KEPT = (
     " The money is recorded under caseId: don't pay again. "
-    "links.case says what happens next to who signs for the address that sent it."
+    "links.case tells whoever signs for the sending address what happens next."
 )
-SHORT = " Less was sent than asked: links.case offers a quote over the difference. Don't send the whole amount again."
-OVER = " More was sent than asked: the operator issues the key and sends the rest back, or sends all back."
+SHORT = " Too little was sent: links.case offers a quote for the difference. Don't send the whole amount again."
+OVER = " Too much was sent: the operator issues the key and sends the rest back, or sends everything back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +256,7 @@ class Recorded:
 
 
 def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
-    """Returns the refusal for a mismatch. `recorded` is the case of the money that came with it, if there is one."""
+    """Returns the refusal for a mismatch. `recorded` is the case of the money that was sent, if there is one."""
     problem, detail = _MISMATCHES[code]
     return problem(
         detail + _advice(code, recorded), extensions=case_members(recorded, amounts=code == "amount_mismatch")
@@ -258,7 +264,7 @@ def refusal_of(code: MismatchCode, recorded: Recorded | None) -> RequestProblem:
 
 
 def case_members(recorded: Recorded | None, *, amounts: bool = False) -> dict[str, object]:
-    """Returns the members of a problem that name a case. The amounts are present only for the payer's own money."""
+    """Returns the members of a problem that name a case. The amounts are included only for the payer's own money."""
     if recorded is None:
         return {}
     members: dict[str, object] = {"caseId": recorded.case_id, "links": {"case": recorded.url}}
@@ -283,14 +289,14 @@ def _advice(code: MismatchCode, recorded: Recorded | None) -> str:
 def payer_contract_unsure() -> PayerContractUnsure:
     """Returns the problem for a client if too few providers agree on the payer's contract."""
     return PayerContractUnsure(
-        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+        "Too few RPC providers agree. Repeat the request.", headers={"Retry-After": str(RETRY_AFTER_S)}
     )
 
 
 def operator_contract_unsure() -> OperatorContractUnsure:
     """Returns the problem for an operator if too few providers agree on the operator's contract."""
     return OperatorContractUnsure(
-        "Too few RPC providers answer alike. Send the same again.", headers={"Retry-After": str(RETRY_AFTER_S)}
+        "Too few RPC providers agree. Repeat the request.", headers={"Retry-After": str(RETRY_AFTER_S)}
     )
 
 

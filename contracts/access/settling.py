@@ -1,6 +1,6 @@
-"""Decides from the providers' answers what a signed payment is worth on the chain, and what sending it costs. Pure.
+"""Determines, from the providers' answers, whether a signed payment can be settled, and what sending it costs. Pure.
 
-What too few providers say, or what they disagree on, is unknown: None. Nothing is decided on it.
+A value that too few providers report, or on which they disagree, is None (unknown). Nothing is decided on it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contracts.access.rail import ASSET_NAME, ASSET_VERSION, PaymentRail
 from contracts.evm.codec import RpcError, keccak256, quantity, selector
 
 GAS_LIMIT: Final = 200_000
-"""Units of gas that one transfer by authorization may use. USDC's takes some 90,000."""
+"""Units of gas that one transfer by authorization may use. USDC's takes about 90,000."""
 
 LEAST_TIP_WEI: Final = 1_000_000
 MOST_FEE_WEI: Final = 10**12
-"""No provider can make us pay more for a unit of gas."""
+"""Maximum price of a unit of gas, whatever the providers answer."""
 
 USED_TOPIC: Final = "0x" + keccak256(b"AuthorizationUsed(address,bytes32)").hex()
 CANCELED_TOPIC: Final = "0x" + keccak256(b"AuthorizationCanceled(address,bytes32)").hex()
@@ -32,13 +32,13 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class Fees:
-    """The most that a transaction pays for a unit of gas, and the share of its block's proposer; in wei."""
+    """The maximum price that a transaction pays per unit of gas, and the block proposer's share of it; in wei."""
 
     fee: int
     tip: int
 
     def replacing(self, earlier: Fees) -> Fees:
-        """Returns fees with which nodes take a transaction in place of an earlier one of the same nonce."""
+        """Returns fees with which nodes accept a transaction in place of an earlier one with the same nonce."""
         return Fees(*(max(now, min(before * 9 // 8 + 1, MOST_FEE_WEI)) for now, before in self._beside(earlier)))
 
     def _beside(self, earlier: Fees) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -48,7 +48,7 @@ class Fees:
 @dataclass(frozen=True, slots=True)
 class Head:
     """The state that enough providers have reached: the newest block, its time in Unix seconds, the relayer's mined
-    nonces and balance in wei, and the present price of a transaction."""
+    nonces and balance in wei, and the current price of a transaction."""
 
     number: int
     time_s: int
@@ -59,15 +59,15 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The present worth of an authorization: whether its nonce is used or cancelled, the payer's balance, and whether
-    the transfer would go through. Each is None where it is unknown."""
+    """The current value of an authorization: whether its nonce is used or cancelled, the payer's balance, and whether
+    the transfer would succeed. Unknown values are None."""
 
     used: bool | None
     balance: int | None
     passes: bool | None
 
     def refusal(self, value: int, *, authorized: int = 0) -> str | None:
-        """Returns the x402 code of the reason for which it can't be settled, or None if it can, or nobody knows."""
+        """Returns the x402 code of the reason why it can't be settled, or None if it can or this is unknown."""
         if self.used:
             return "invalid_exact_evm_nonce_already_used"
         if self.balance is not None and self.balance < value + authorized:
@@ -82,7 +82,7 @@ class Worth:
 
 
 def head_calls(relayer: str) -> list[Call]:
-    """Returns the calls whose answers make a `Head`."""
+    """Returns the calls from whose answers `read_head` builds a `Head`."""
     return [
         ("eth_chainId", []),
         ("eth_getBlockByNumber", ["latest", False]),
@@ -93,7 +93,7 @@ def head_calls(relayer: str) -> list[Call]:
 
 
 def read_head(rail: PaymentRail, answers: Answers) -> Head | None:
-    """Returns what enough providers have reached. A single one that boasts moves nothing."""
+    """Returns the state that enough providers have reached. A single provider that exaggerates has no effect."""
     found = [made for each in answers if not isinstance(each, Silence) and (made := _head_of(rail, each)) is not None]
     if len(found) < max(rail.quorum, 1):
         return None
@@ -112,7 +112,7 @@ def read_head(rail: PaymentRail, answers: Answers) -> Head | None:
 
 
 def worth_calls(authorization: Authorization) -> list[Call]:
-    """Returns the calls whose answers make a `Worth`."""
+    """Returns the calls from whose answers `read_worth` builds a `Worth`."""
     payer = authorization.payer[2:].rjust(64, "0")
     state = selector("authorizationState(address,bytes32)") + payer + authorization.nonce[2:]
     return [
@@ -123,7 +123,7 @@ def worth_calls(authorization: Authorization) -> list[Call]:
 
 
 def read_worth(rail: PaymentRail, answers: Answers) -> Worth:
-    """Returns what enough providers say of an authorization."""
+    """Returns the value of an authorization according to enough providers."""
     return Worth(
         used=agreed(answers, 0, rail.quorum, lambda word: _word(word) != 0),
         balance=_least(answers, 1, rail.quorum),
@@ -132,13 +132,13 @@ def read_worth(rail: PaymentRail, answers: Answers) -> Worth:
 
 
 def domain_calls(rail: PaymentRail) -> list[Call]:
-    """Returns the calls that ask the coin for its EIP-712 domain."""
+    """Returns the calls that query the coin's EIP-712 domain."""
     asked = ("name()", "version()", "DOMAIN_SEPARATOR()")
     return [("eth_chainId", []), *(_eth_call(rail.asset, selector(name)) for name in asked)]
 
 
 def domain_fits(rail: PaymentRail, answers: Answers, separator: str) -> bool | None:
-    """Decides whether the coin has the name, version and domain separator that its payers sign for here."""
+    """Decides whether the coin has the name, version and domain separator for which its payers sign here."""
     ask = (
         agreed(answers, 0, rail.quorum, lambda text: quantity(text) == rail.chain_id),
         agreed(answers, 1, rail.quorum, lambda text: _string(text) == ASSET_NAME),
@@ -168,7 +168,7 @@ def read_events(rail: PaymentRail, answers: Answers) -> tuple[tuple[str, str], .
 
 
 def agreed(answers: Answers, place: int, quorum: int, read: Callable[[Any], Value]) -> Value | None:
-    """Returns what at least `quorum` providers say, if none says otherwise. `read` may raise `ValueError`."""
+    """Returns the value of at least `quorum` providers, if no other contradicts. `read` may raise `ValueError`."""
     found = list(_readable(answers, place, read))
     return found[0] if len(found) >= max(quorum, 1) and len(set(found)) == 1 else None
 
@@ -191,7 +191,7 @@ def _least(answers: Answers, place: int, quorum: int) -> int | None:
 
 
 def _passes(answers: Answers, place: int, quorum: int) -> bool | None:
-    """Decides whether a simulated call succeeds: a revert is an answer, every other error is none."""
+    """Decides whether a simulated call succeeds. A revert counts as an answer, other errors don't."""
     said = [
         not isinstance(each[place], RpcError)
         for each in answers
@@ -212,7 +212,7 @@ def _head_of(rail: PaymentRail, answer: list[Any]) -> Head | None:
             quantity(block["number"]), quantity(block["timestamp"]), quantity(nonces), quantity(balance),
             Fees(fee, min(asked, fee)),
         )  # fmt: skip
-    except (TypeError, ValueError, KeyError):  # an error in place of an answer is none of these texts
+    except (TypeError, ValueError, KeyError):  # an `RpcError` in place of an answer ends up here too
         return None
 
 
@@ -235,6 +235,6 @@ def _string(text: Any) -> str:
 
     try:
         (found,) = decode(["string"], bytes.fromhex(str(text).removeprefix("0x")))
-    except Exception as error:  # the decoder has a tree of errors of its own
+    except Exception as error:  # the decoder has its own tree of errors
         raise ValueError("no text") from error
     return str(found)

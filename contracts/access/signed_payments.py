@@ -1,4 +1,4 @@
-"""Defines what is told of a payment by signature: the answer while it waits, and its state under its own address."""
+"""Defines the answers about a payment by signature: while it is pending, and its state at its own address."""
 
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -22,7 +22,7 @@ class PaymentLinks(Document):
 
 
 class PaymentPending(Document):
-    """The payment was sent and is not settled yet. The client sends the same request with the same signature again."""
+    """The payment was sent but is not settled yet. The client repeats the same request with the same signature."""
 
     ok: Literal[True] = True
     code: Literal["settlement_pending"] = "settlement_pending"
@@ -32,7 +32,7 @@ class PaymentPending(Document):
 
 
 class SignedPayment(Document):
-    """The state of one payment by signature. It holds neither the signature nor what was bought."""
+    """The state of one payment by signature. It contains neither the signature nor the purchase."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.signed_payment.v1"] = Field(
@@ -40,9 +40,9 @@ class SignedPayment(Document):
     )
     payment_id: str
     status: Literal["pending", "settled", "failed", "reversed"] = Field(
-        description="`reversed`: settled, and its block has left the chain since"
+        description="`reversed`: settled, but its block has left the chain since"
     )
-    reason: str | None = Field(description="Why it failed, as a code of x402; nothing was taken then")
+    reason: str | None = Field(description="Why it failed, as an x402 code; nothing was taken then")
     offer: str
     network: str
     asset: str
@@ -53,7 +53,7 @@ class SignedPayment(Document):
     transaction_hash: str | None = Field(description="Null before it is settled")
     claim_id: str | None
     stored_at: Timestamp
-    expires_at: Timestamp = Field(description="When the authorization ends")
+    expires_at: Timestamp = Field(description="Expiry of the authorization")
     links: PaymentLinks
 
 
@@ -66,7 +66,7 @@ def ends_at(authorization: Authorization) -> datetime:
 
 
 def amount_fields(authorization: Authorization) -> dict[str, str]:
-    """Returns how much an authorization moves, on which chain, of which coin."""
+    """Returns chain, coin and amount of an authorization."""
     return {
         "network": network_of(authorization.chain_id),
         "asset": authorization.asset,

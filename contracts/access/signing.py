@@ -1,7 +1,7 @@
 """Signs and verifies hashes of quotes and receipts as detached JWS, with Ed25519 keys that are only ever added.
 
-A key file is PEM text: private keys one after another, oldest first, each except the first after a line `Active-From:
-<RFC 3339>`. `warehouse/access/signing_keys.py` reads and writes that file.
+A key file is PEM text: private keys, oldest first, each except the first preceded by a line `Active-From: <RFC 3339>`.
+`warehouse/access/signing_keys.py` reads and writes that file.
 """
 
 import re
@@ -34,14 +34,14 @@ JWKS_PATH = "/.well-known/jwks.json"
 JWKS_MAX_AGE_S = 300
 
 ACTIVE_AFTER = timedelta(seconds=2 * JWKS_MAX_AGE_S)
-"""Time between the publication of a new key and its first signature. By then no cache holds an older key set."""
+"""Time between the publication of a new key and its first signature. By then no cache contains an older key set."""
 
 _PEM = re.compile(r"-----BEGIN PRIVATE KEY-----.*?-----END PRIVATE KEY-----", re.DOTALL)
 _ACTIVE_FROM = re.compile(r"^Active-From:\s*(\S+)\s*$", re.MULTILINE)
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 Statement = TypeVar("Statement", bound=msgspec.Struct)
-"""Something with a field `signature`, which covers all of its other fields."""
+"""A struct with a field `signature`, which covers all of its other fields."""
 
 
 class Signature(Document):
@@ -54,7 +54,7 @@ class Signature(Document):
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """One key of the set. `kid` is its RFC 7638 thumbprint, by which keys are compared."""
+    """One key of the set. `kid` is its RFC 7638 thumbprint; keys are compared by it."""
 
     kid: str
     active_from: datetime
@@ -74,7 +74,7 @@ class SigningKey:
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """Every key that has signed, oldest first, and those that will."""
+    """Every key that has signed, and future keys, oldest first."""
 
     keys: tuple[SigningKey, ...]
 
@@ -83,7 +83,7 @@ class KeySet:
         return [key for key in self.keys if key.active_from <= now][-1]
 
     def verifies(self, signature: Mapping[str, str], hash_hex: str) -> bool:
-        """Decides whether `signature` is valid for `hash_hex` and the key of the set that it names."""
+        """Decides whether `signature` is valid for `hash_hex` and the key of this set that it names."""
         key = next((key for key in self.keys if key.kid == signature.get("kid")), None)
         return key is not None and _verifies(key.private.public_key(), key.kid, signature, hash_hex)
 
@@ -93,9 +93,9 @@ class KeySet:
 
 
 def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash_hex: str) -> bool:
-    """Decides whether `signature` is valid for `hash_hex` and the key that it names of a published key set.
+    """Decides whether `signature` is valid for `hash_hex` and the key of a published key set that it names.
 
-    A key counts under its own thumbprint only. Anything malformed is not valid.
+    A key counts only under its own thumbprint. Anything malformed is invalid.
     """
     keys = jwks.get("keys")
     for jwk in keys if isinstance(keys, list) else ():
@@ -110,10 +110,10 @@ def verifies_by_jwks(jwks: Mapping[str, Any], signature: Mapping[str, str], hash
 
 
 def signed_sha256(statement: msgspec.Struct) -> str:
-    """Returns the hash that the signature of a statement covers: of everything else, as canonical JSON.
+    """Returns the hash that a statement's signature covers: that of all other fields, as canonical JSON.
 
-    A statement has no fractions, so its sorted JSON is canonical if it has no escapes either. That spares the encoder
-    of RFC 8785, which is in Python.
+    A statement has no fractions, so its sorted JSON is canonical if it contains no escapes. That avoids the RFC 8785
+    encoder, which is written in Python.
     """
     fields: dict[str, Any] = msgspec.to_builtins(statement)
     del fields["signature"]
@@ -122,12 +122,12 @@ def signed_sha256(statement: msgspec.Struct) -> str:
 
 
 def with_signature(statement: Statement, key: SigningKey) -> Statement:
-    """Returns the statement as `key` signs it."""
+    """Returns the statement with a signature by `key`."""
     return msgspec.structs.replace(statement, signature=key.sign(signed_sha256(statement)))
 
 
 def parse_key_set(text: str, source: str) -> KeySet:
-    """Parses a key file; `source` names it in errors. Raises `SettingsInvalid`."""
+    """Parses a key file; `source` names the file in errors. Raises `SettingsInvalid`."""
     keys: list[SigningKey] = []
     end = 0
     for pem in _PEM.finditer(text):
@@ -137,9 +137,9 @@ def parse_key_set(text: str, source: str) -> KeySet:
             active_from = _ALWAYS if stated is None or not keys else instant_of(stated[1])
             private = load_pem_private_key(pem[0].encode(), None)
         except (ValueError, UnsupportedAlgorithm):
-            raise _unusable(f"{source} holds a key or a time that can't be read.") from None
+            raise _unusable(f"{source} contains a key or a time that can't be read.") from None
         if not isinstance(private, Ed25519PrivateKey):
-            raise _unusable(f"{source} holds a key that is not Ed25519.")
+            raise _unusable(f"{source} contains a key that is not Ed25519.")
         keys.append(SigningKey(thumbprint(private.public_key()), active_from, private))
     if not keys:
         raise _unusable(f"{source} holds no private key.")
@@ -170,7 +170,7 @@ def _verifies(public: Ed25519PublicKey, kid: str, signature: Mapping[str, str], 
         public.verify(raw, f"{header}.{base64url(hash_hex.encode())}".encode())
     except (ValueError, InvalidSignature):
         return False
-    return base64url(raw) == signed  # decoding ignores the last character's spare bits
+    return base64url(raw) == signed  # because decoding ignores the last character's spare bits
 
 
 @lru_cache(maxsize=64)
@@ -184,4 +184,4 @@ def _public_jwk(public: Ed25519PublicKey) -> dict[str, str]:
 
 
 def _unusable(what: str) -> SettingsInvalid:
-    return SettingsInvalid(what, cure="Make a key with `openssl genpkey -algorithm ed25519 -out FILE`.")
+    return SettingsInvalid(what, cure="Create a key with `openssl genpkey -algorithm ed25519 -out FILE`.")

@@ -1,4 +1,4 @@
-"""Makes the supplementary quote by which a payer who sent too little pays the rest of the first quote."""
+"""Creates the supplementary quote with which a payer who sent too little pays the rest of the first quote."""
 
 import json
 from dataclasses import replace
@@ -14,7 +14,8 @@ from contracts.times import utc_seconds
 def make_supplement(
     first: Quote, case: Case, missing: int, *, quote_id: str, nonce: str, amount: int, now: datetime
 ) -> Quote:
-    """Makes the quote for the amount `missing` from `first`. `amount` is that plus a salt, and unique to this quote.
+    """Creates the quote for the amount `missing` from `first`. `amount` is `missing` plus a salt, and unique to this
+    quote.
 
     Chain, coin, recipient, payer, plan and names are those of the first quote. `nonce` is 32 random hex digits.
     """
@@ -52,5 +53,5 @@ def make_supplement(
 
 
 def is_supplement(quote: Quote) -> bool:
-    """Decides from a quote's bytes whether it asks for the rest of another quote's price."""
+    """Decides, from a quote's bytes, whether it is for the rest of another quote's price."""
     return "supplementTo" in json.loads(quote.quote_json)

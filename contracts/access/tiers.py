@@ -8,7 +8,7 @@ from contracts.standing import KEYS_CLAIM, SourceClass
 
 
 class Tier(StrEnum):
-    """The daily quota of a key. The ledger is the authority; a key's prefix shows the tier for which it was made."""
+    """The daily quota of a key. The ledger is authoritative; a key's prefix shows the tier for which it was created."""
 
     FREE = "free"
     BASIC = "basic"
@@ -16,7 +16,7 @@ class Tier(StrEnum):
 
 
 class Role(StrEnum):
-    """The rights of a key besides those of its tier. Only the operator makes keys of the role `operator`."""
+    """The rights of a key in addition to those of its tier. Only the operator creates keys with the role `operator`."""
 
     CALLER = "caller"
     OPERATOR = "operator"
@@ -24,11 +24,11 @@ class Role(StrEnum):
 
 
 REQUESTS_A_DAY: dict[Tier, int | None] = {Tier.FREE: 100, Tier.BASIC: 1_000, Tier.PRO: None}
-"""API v2 requests a UTC day; None: any number."""
+"""API v2 requests per UTC day; None: unlimited."""
 
 
 def quota_counter(family_id: str) -> str:
-    """Returns the name of the counter that holds the requests of a family of keys on the current UTC day."""
+    """Returns the name of the counter for the requests of a family of keys on the current UTC day."""
     return f"key:{family_id}"
 
 
@@ -43,7 +43,7 @@ class Caller:
     max_class: SourceClass = KEYS_CLAIM
     """The highest class of sources that the key may claim."""
     signer: str | None = None
-    """The public Ed25519 key (base64url) of the system whose signature a statement as `signed_system` needs."""
+    """The public Ed25519 key (base64url) of the system that must sign statements of the class `signed_system`."""
     trial_ends_at: datetime | None = None
-    """The time at which a trial key stops being valid; None for every other key. `trial_plan.py` lists what it may
+    """Time at which a trial key expires; None for every other key. `trial_plan.py` lists what a trial key may
     request."""

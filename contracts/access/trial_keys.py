@@ -1,7 +1,7 @@
-"""Defines how a wallet gets a trial key: a challenge to sign, the answer, the limits, and their refusals.
+"""Defines how a wallet gets a trial key: a challenge to sign, the answer, the limits, and the refusals.
 
-The key's owner is the wallet, so what it writes stays the wallet's when it buys a key. Limits are kept as keyed
-digests, which name neither wallet nor network.
+The key's owner is the wallet, so everything that the key writes remains the wallet's when it buys a key. Limits are
+stored under keyed digests, which reveal neither wallet nor network.
 """
 
 import hashlib
@@ -23,18 +23,18 @@ from contracts.canonical import canonical_sha256
 from contracts.errors import Conflict, Leads, RequestProblem, StoreUnavailable
 
 STATEMENT = "Issue a trial API key to this wallet. It costs nothing."
-"""Stands in the message, for the person who signs it."""
+"""Part of the message, for the person who signs it."""
 
 
 class TrialRefused(RequestProblem):
     status = 403
     code = "trial_refused"
-    title = "The signature is not the wallet's, or not of a challenge of the last minutes"
+    title = "The signature is not the wallet's, or its challenge is not from the last minutes"
     leads: ClassVar[Leads] = ("challenge", "docs")
 
 
 class TrialTaken(Conflict):
-    """The wallet had its trial key, or has a key that is better."""
+    """The wallet already had its trial key, or has a better key."""
 
     code = "trial_taken"
     title = "The wallet has had a trial key in the last month, or has another key"
@@ -43,7 +43,7 @@ class TrialTaken(Conflict):
 
 class TrialAnswered(Conflict):
     code = "trial_answered"
-    title = "The challenge was answered with a key, which was used or is no longer kept"
+    title = "The challenge was answered with a key that has been used or is no longer stored"
     leads: ClassVar[Leads] = ("plans", "quote", "docs")
 
 
@@ -62,19 +62,19 @@ class TrialsOff(StoreUnavailable):
 
 
 class TrialRequest(RecoveryRequest):
-    """A signed challenge. Sent again it gets the same key, until that is used."""
+    """A signed challenge. A repeated request gets the same key, until that key is used."""
 
 
 class TrialChallenge(Document):
-    """The message that the wallet has to sign, and the URL for the signature."""
+    """The message that the wallet must sign, and the URL for the signature."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.agent_access.trial_challenge.v1"] = Field(
         default="svc.agent_access.trial_challenge.v1", alias="schema"
     )
     signer: AddressText
-    typed_data: dict[str, Any] = Field(description="EIP-712, as wallets take it")
-    issued_at: int = Field(description="Unix seconds; goes into the request")
+    typed_data: dict[str, Any] = Field(description="EIP-712, in the form that wallets accept")
+    issued_at: int = Field(description="Unix seconds; repeat it in the request")
     expires_at: Timestamp
     method: Literal["POST"] = "POST"
     url: str
@@ -82,7 +82,7 @@ class TrialChallenge(Document):
 
 
 class TrialPacket(Document):
-    """The trial key, and until when it and what it writes last."""
+    """The trial key, and the times until which it and its data last."""
 
     api_key: str = Field(repr=False)
     key_id: str
@@ -90,9 +90,9 @@ class TrialPacket(Document):
     owner: AddressText
     requests_per_day: int
     private_nodes: int
-    access_expires_at: Timestamp = Field(description="From then on the key is not valid")
+    access_expires_at: Timestamp = Field(description="Time at which the key expires")
     erased_at: Timestamp = Field(
-        description="From then on what it wrote is erased, unless its wallet has another key by then"
+        description="Time at which everything it wrote is erased, unless its wallet has another key by then"
     )
     headers: dict[str, str] = Field(repr=False, description="Send one of these")
     base_url: str
@@ -114,10 +114,10 @@ def trial_url(base_url: str, address: str) -> str:
 
 
 def trial_typed_data(wallet: str, issued_at: int, *, base_url: str, chain_id: int, pepper: bytes) -> dict[str, Any]:
-    """Returns the EIP-712 message by which a wallet (lower case) asks for a trial key; `issued_at` in Unix seconds.
+    """Returns the EIP-712 message with which a wallet (lower case) requests a trial key; `issued_at` in Unix seconds.
 
-    It names this installation, so that nobody gets a key here by a signature made elsewhere. Only this installation
-    can make the nonce, so that no message is signed ahead of its time.
+    It names this installation, so that a signature made elsewhere gets no key here. Only this installation can create
+    the nonce, so that nobody can sign a message ahead of its time.
     """
     fields = [
         ("statement", "string"),
@@ -137,7 +137,7 @@ def trial_typed_data(wallet: str, issued_at: int, *, base_url: str, chain_id: in
 
 
 def challenge_sha256(message: dict[str, Any]) -> str:
-    """Returns the digest under which a challenge's answer is kept."""
+    """Returns the digest under which a challenge's answer is stored."""
     return canonical_sha256(message)
 
 
@@ -154,7 +154,7 @@ def trial_challenge(wallet: str, *, base_url: str, chain_id: int, pepper: bytes,
 
 
 def is_recent(issued_at: int, now: datetime) -> bool:
-    """Decides whether a challenge of that Unix second still gets a new key."""
+    """Decides whether a challenge of that Unix second can still be exchanged for a new key."""
     return -SKEW_S <= now.timestamp() - issued_at <= CHALLENGE_FOR.total_seconds()
 
 
@@ -181,9 +181,9 @@ def trial_end(issued_at: datetime) -> datetime:
 
 
 def shared_network(client: str) -> str:
-    """Returns the network that shares a limit: an IPv4 /24 or an IPv6 /64 of an address or network.
+    """Returns the network that shares a limit: the IPv4 /24 or the IPv6 /64 of an address or network.
 
-    Anything else, such as the name of a local socket, is a network of its own.
+    Anything else, such as the name of a local socket, counts as its own network.
     """
     try:
         network = ip_network(client, strict=False)
@@ -198,7 +198,7 @@ def wallet_digest(pepper: bytes, wallet: str) -> str:
 
 
 def network_digest(pepper: bytes, network: str, day: str) -> str:
-    """Returns the digest of a network on one UTC day (`YYYY-MM-DD`), which nobody can connect to that of another."""
+    """Returns the digest of a network on one UTC day (`YYYY-MM-DD`). Nobody can link it to that of another day."""
     return _digest(pepper, "network", f"{day} {network}")
 
 

@@ -1,4 +1,4 @@
-"""Defines what documents say of trial keys: what one gets, and where."""
+"""Defines the offer of trial keys as documents show it: its terms, and where to get one."""
 
 from pydantic import Field
 
@@ -14,12 +14,12 @@ class TrialOffer(Document):
     id: str
     name: str
     description: str
-    url: str = Field(description="With the wallet's address: GET gives a challenge, POST takes its signature")
+    url: str = Field(description="Insert the wallet's address: GET returns a challenge, POST accepts its signature")
     days: int
-    requests_per_day: int = Field(description="API v2 requests a UTC day")
-    private_nodes: int = Field(description="Most nodes of its own graph; none of them can be public")
-    erased_after_days: int = Field(description="Days after its end until what it wrote is erased")
-    operations: list[str] = Field(description="What it may ask besides reading: method and path")
+    requests_per_day: int = Field(description="API v2 requests per UTC day")
+    private_nodes: int = Field(description="Maximum number of nodes of its own graph; none of them can be public")
+    erased_after_days: int = Field(description="Days after its end until everything it wrote is erased")
+    operations: list[str] = Field(description="Operations that it may request in addition to reading: method and path")
 
 
 def trial_offer(base_url: str) -> TrialOffer:

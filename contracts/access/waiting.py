@@ -1,4 +1,4 @@
-"""Works out how long a payment still needs until it is settled, from the views of RPC providers. Pure."""
+"""Estimates how long a payment still needs until it is settled, from the views of RPC providers. Pure."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from contracts.access.provider_views import BlockView, Silence, View
 from contracts.access.rail import Burial
 
 BLOCK_TIME_S = 2.0
-"""Assumed seconds between two blocks, where a payment is in the newest block and so shows no pace: those of Base."""
+"""Assumed seconds between two blocks (Base's), for a payment in the newest block, where no pace can be measured yet."""
 
 RETRY_AFTER_S = 5
-"""Fewest seconds after which a client is told to send the same again."""
+"""Minimum number of seconds before a client is told to repeat a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The depth of a payment. Depths count blocks up to the head, the payment's own included."""
+    """The depth of a payment. Depths count blocks up to the head, including the payment's own."""
 
     depth: int | None
-    """0 where the providers know no block of the payment; None where they can't tell."""
+    """0 if the providers know no block of the payment; None if they can't tell."""
     needed: int | None
-    """The depth that settles the payment; None where that is not known yet."""
+    """The depth that settles the payment; None if it is not known yet."""
     seconds_left: int | None
-    """An estimate; None where the payment is in no block yet, or nobody can tell."""
+    """An estimate; None if the payment is in no block yet, or nobody can tell."""
 
     @property
     def retry_after_s(self) -> int:
-        """Returns the seconds after which it makes sense to ask again."""
+        """Returns the seconds after which repeating the request makes sense."""
         return max(RETRY_AFTER_S, self.seconds_left or 0)
 
 
@@ -39,7 +39,7 @@ UNTOLD = Progress(None, None, None)
 
 
 class _Seen(NamedTuple):
-    """The progress as one provider sees it."""
+    """The progress according to one provider."""
 
     seconds_left: int
     depth: int
@@ -47,10 +47,10 @@ class _Seen(NamedTuple):
 
 
 def progress_of(terms: Terms, views: Sequence[View | Silence]) -> Progress:
-    """Returns the progress on which as many providers agree as have to; else that of the slowest that tells.
+    """Returns the progress that a quorum of providers has reached, or that of the slowest if fewer can tell.
 
-    Example: 3 confirmations are needed, the payment is in block 100, and of two providers that both have to agree one
-    has head 102 and one 101: depth 2 of 3, and one block time is left.
+    Example: 3 confirmations are needed, and the payment is in block 100. Of two providers that must both agree, one has
+    head 102 and the other 101: depth 2 of 3, and one block time is left.
     """
     answers = [view for view in views if isinstance(view, View)]
     seen = sorted(each for view in answers if (each := _seen(terms.burial, view)) is not None)
@@ -67,7 +67,7 @@ def progress_of(terms: Terms, views: Sequence[View | Silence]) -> Progress:
 
 
 def _depth(view: View) -> int | None:
-    """Returns the depth of the payment, or None if the provider has no canonical block of it."""
+    """Returns the depth of the payment, or None if the provider has no canonical block with it."""
     if view.receipt is None or view.head is None or not canonical(view):
         return None
     return max(view.head.number - view.receipt.block_number + 1, 0)
@@ -84,7 +84,7 @@ def _seen(burial: Burial, view: View) -> _Seen | None:
 
 
 def _needed(burial: Burial, view: View) -> int | None:
-    """Returns the depth that settles a payment: the confirmations, or, if that is less, how far the tag is behind."""
+    """Returns the depth that settles a payment: the confirmations, or the distance of the tag if that is less."""
     tagged = view.finalized if burial.tag == "finalized" else view.safe
     depths = [] if burial.confirmations is None else [max(burial.confirmations, 1)]
     if tagged is not None and view.head is not None:
@@ -93,6 +93,6 @@ def _needed(burial: Burial, view: View) -> int | None:
 
 
 def _block_time_s(block: BlockView, head: BlockView) -> float:
-    """Returns the pace of the chain since a payment's block."""
+    """Returns the average time per block since a payment's block."""
     blocks, seconds = head.number - block.number, head.time_s - block.time_s
     return seconds / blocks if blocks > 0 and seconds > 0 else BLOCK_TIME_S

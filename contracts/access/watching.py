@@ -1,7 +1,7 @@
 """Decides whether an issued claim's payment is still on the chain. Nothing changes while providers are unclear.
 
-A block's hash commits to its whole content, so a payment is there as long as the chain contains the block of its issue.
-If that block is gone, the payment may be in another one.
+A block's hash commits to its whole content, so a payment exists as long as the chain contains the block recorded when
+the claim was issued. If that block is gone, the payment may be in another one.
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ LANDS_AGAIN_WITHIN = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """The answers of one provider about a claim's payment. `held` is its present block at the payment's height."""
+    """The answers of one provider about a claim's payment. `held` is its current block at the payment's height."""
 
     view: View
     held: BlockView | None
@@ -38,7 +38,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The payment is on the chain, in `block`. `final` is True if nobody has to check again."""
+    """The payment is on the chain, in `block`. `final` is True if no further check is needed."""
 
     block: BlockView
     final: bool
@@ -46,7 +46,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The payment is not on the chain. `for_good` is True after it was searched for long enough."""
+    """The payment is not on the chain. `for_good` is True after a long enough search."""
 
     for_good: bool
 
@@ -69,9 +69,8 @@ def recheck(
 ) -> Whereabouts:
     """Decides where a claim's payment is now.
 
-    `terms` are its quote's, with the payment's amount. `used` holds the log positions that other claims use.
-
-    The time at which the chain included a payment only counts at issue. A payment that lands again later is as good.
+    `terms` are its quote's, with the payment's amount. `used` contains the log positions that other claims use. The
+    time at which the chain included a payment matters only at issue: a payment that lands again later is still valid.
     """
     answers = [sighting for sighting in sightings if isinstance(sighting, Sighting)]
     views = [sighting.view for sighting in answers]
@@ -89,12 +88,12 @@ def recheck(
     if isinstance(settled, Agreed) and _pays(payment, terms, settled, used):
         return Present(settled.block, _final(terms, views, settled.block))
     if same:
-        return Unclear()  # It is back, but not buried again yet.
+        return Unclear()  # It is back, but not buried deep enough again yet.
     return Absent(for_good=payment.state == "reversed" and now - payment.changed_at > LANDS_AGAIN_WITHIN)
 
 
 def _pays(payment: Payment, terms: Terms, settled: Agreed, used: Collection[int]) -> bool:
-    """Decides whether the transfer that the claim used is at its place again."""
+    """Decides whether the transfer that the claim used is at its position again."""
     transfers = transfers_of(settled.receipt)
     return (
         succeeded(settled.receipt)

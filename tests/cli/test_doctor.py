@@ -143,7 +143,7 @@ def test_a_contract_that_has_no_decimals_is_no_coin(tmp_path: Path, node: Record
     with FaultNode(recorded_chain(), reverts) as no_coin:
         _, coin = contracts_on_chain(settings(tmp_path, rpc_urls=(no_coin.url,), usdc_address=TOKEN))
     assert_mends(coin, "fail", "Set SVC_USDC_ADDRESS to USDC's contract on chain 8453.")
-    assert coin.detail == f"{TOKEN} says no decimals(), and USDC has 6: every price would be wrong, so nothing is sold"
+    assert coin.detail == f"{TOKEN} has no decimals(), and USDC has 6: every price would be wrong, so nothing is sold"
 
 
 @pytest.mark.parametrize("name", ["token", "usdc", "pool", "bidwall", "trust_registry", "escrow", "chainlink_feed"])
