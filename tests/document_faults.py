@@ -342,7 +342,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     "wrong rate limit": (
         text("/agents.txt", r"^  Protocol: MCP$", "  Protocol: MCP\n  Rate-Limit: 21/minute"),
         "/agents.txt",
-        "says 21 requests a minute",
+        "states 21 requests a minute",
     ),
     "another name": (
         text("/llms.txt", r"^# .+$", "# Another service"),

@@ -1,1 +1,1 @@
-"""Holds the rules of pairing an assistant over MCP: server facts, codes, sessions, plans and answers. Pure."""
+"""Contains the rules of pairing an assistant over MCP: server facts, codes, sessions, plans and answers. Pure."""

@@ -1,4 +1,4 @@
-"""Makes anonymised rows of sessions for the warehouse and the graph: counts and states without an owner. Pure."""
+"""Builds anonymised rows of sessions for the warehouse and the graph: counts and states without an owner. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def session_key(session_id: str) -> str:
 def session_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a session of `connect_changed` as a row of its table.
 
-    A session whose owner had it erased has an assistant and no progress.
+    A session that was erased at its owner's request still has its assistant, but no progress.
     """
     progress = _progress(row)
     states = Counter(step.state for step in progress.steps) if progress else Counter()

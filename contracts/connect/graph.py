@@ -11,7 +11,7 @@ _SYSTEMS = {"macos": "macOS", "linux": "Linux", "windows": "Windows"}
 
 
 def node_ids(session_key: str) -> tuple[str, str]:
-    """Returns the ids of a session's nodes, whether the graph contains them or not."""
+    """Returns the ids of a session's nodes, whether or not the graph contains them."""
     return f"connect/{session_key}", f"connect/{session_key}/runtime"
 
 

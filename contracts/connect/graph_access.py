@@ -1,4 +1,4 @@
-"""Defines what an address signs so that a session sees its graph, and checks the signature. Pure."""
+"""Defines the message that an address signs to let a session see its graph, and checks the signature. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ SKEW_S = 60
 
 
 def graph_typed_data(session_id: str, owner: str, issued_at: int, chain_id: int) -> dict[str, Any]:
-    """Returns the EIP-712 message by which `owner` lets a session see its graph; `issued_at` in Unix seconds."""
+    """Returns the EIP-712 message with which `owner` lets a session see its graph; `issued_at` in Unix seconds."""
     fields = [("session", "bytes32"), ("owner", "address"), ("issuedAt", "uint256")]
     message = {"session": f"0x{sha256_hex(session_id.encode())}", "owner": owner, "issuedAt": issued_at}
     return typed_data("SessionGraph", fields, message, chain_id)

@@ -1,4 +1,4 @@
-"""Signs and verifies the messages exchanged with the companion application and decides which replies are credible.
+"""Signs and verifies the messages exchanged with the companion application, and decides which replies are credible.
 
 The signature covers the message's timestamp (seconds since 1970), nonce and body. `api/connect` sends the messages.
 """
@@ -25,7 +25,7 @@ NONCE_HEADER = "X-Svc-Nonce"
 SIGNATURE_HEADER = "X-Svc-Signature"
 
 CLOCKS_DIFFER_S = 60
-"""Seconds by which the timestamp of a message may differ from our clock, either way."""
+"""Seconds by which a message's timestamp may differ from our clock, in either direction."""
 
 MAX_REPLY_BYTES = 8 * 1024
 
@@ -48,7 +48,7 @@ class _Reply(BaseModel):
 
 
 def request_body(code: str) -> bytes:
-    """Returns the body of the question about a pairing code."""
+    """Returns the body of the request that verifies a pairing code."""
     return json.dumps({"pairingCode": code}, separators=(",", ":")).encode()
 
 
@@ -58,7 +58,7 @@ def signature_of(secret: bytes, timestamp: str, nonce: str, body: bytes) -> str:
 
 
 def signed_headers(secret: bytes, nonce: str, body: bytes, now_s: float) -> dict[str, str]:
-    """Returns the three headers of a message that is sent at `now_s`, in seconds since 1970."""
+    """Returns the three headers of a message sent at `now_s`, in seconds since 1970."""
     timestamp = str(int(now_s))
     return {
         TIMESTAMP_HEADER: timestamp,
@@ -84,30 +84,30 @@ def signed_nonce(secret: bytes, headers: Mapping[str, str], body: bytes, now_s: 
 
 
 def read_reply(body: bytes, now: datetime) -> Vouched | None:
-    """Returns the profile that a good code pairs with, or None if the companion rejects the code.
+    """Returns the profile with which a valid code pairs, or None if the companion rejects the code.
 
     Raises `ReplyRefused` if the reply is not credible.
     """
     try:
         reply = _Reply.model_validate_json(body)
     except ValidationError:
-        raise ReplyRefused("it is not the JSON that was agreed on") from None
+        raise ReplyRefused("it is not JSON of the agreed form") from None
     if not reply.ok:
         return None
     if reply.profileId is None or reply.issuedAt is None or reply.expiresAt is None:
-        raise ReplyRefused("it says ok without profileId, issuedAt and expiresAt")
+        raise ReplyRefused("it is ok, but lacks profileId, issuedAt or expiresAt")
     issued_at, expires_at = instant_of(reply.issuedAt), instant_of(reply.expiresAt)
     if issued_at > now + timedelta(seconds=CLOCKS_DIFFER_S):
         raise ReplyRefused("its code was issued in the future")
     if expires_at <= now:
         raise ReplyRefused("its code has expired")
     if expires_at - issued_at > CODE_LIVES_AT_MOST:
-        raise ReplyRefused("its code lives for longer than a day")
+        raise ReplyRefused("its code is valid for longer than a day")
     return Vouched(reply.profileId, issued_at, expires_at)
 
 
 def may_be_asked(app_url: str, *, signed: bool) -> bool:
-    """Decides whether to query a companion: any one that signs, or else only one on this machine."""
+    """Decides whether to query a companion: any if requests are signed, otherwise only one on this machine."""
     if signed:
         return True
     host = urlsplit(app_url).hostname or ""

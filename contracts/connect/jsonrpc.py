@@ -20,7 +20,7 @@ UNSUPPORTED_PROTOCOL_VERSION = -32022
 
 @dataclass(frozen=True)
 class ProtocolError:
-    """An error that MCP itself defines: its number, and what this service adds. `title` and `advice` are for people."""
+    """An error that MCP defines: its number, and this service's additions. `title` and `advice` are for people."""
 
     number: int
     code: str
@@ -29,25 +29,25 @@ class ProtocolError:
 
 
 METHOD_UNKNOWN = ProtocolError(
-    METHOD_NOT_FOUND, "method_unknown", "The server has no such method", "Call a method that it announces."
+    METHOD_NOT_FOUND, "method_unknown", "The server has no such method", "Call a method that the server announces."
 )
 TOOL_UNKNOWN = ProtocolError(
-    INVALID_PARAMS, "tool_unknown", "The server has no such tool", "Call one that `tools/list` names."
+    INVALID_PARAMS, "tool_unknown", "The server has no such tool", "Call one that `tools/list` returns."
 )
 RESOURCE_UNKNOWN = ProtocolError(
-    INVALID_PARAMS, "resource_unknown", "No resource has this URI", "Read one that `resources/list` names."
+    INVALID_PARAMS, "resource_unknown", "No resource has this URI", "Read one that `resources/list` returns."
 )
 PROMPT_UNKNOWN = ProtocolError(
-    INVALID_PARAMS, "prompt_unknown", "The server has no such prompt", "Get one that `prompts/list` names."
+    INVALID_PARAMS, "prompt_unknown", "The server has no such prompt", "Get one that `prompts/list` returns."
 )
 PARAMS_INVALID = ProtocolError(
-    INVALID_PARAMS, "params_invalid", "The params don't fit the method", "Correct what `message` names."
+    INVALID_PARAMS, "params_invalid", "The params don't fit the method", "Correct the params that `message` names."
 )
 REVISION_UNSUPPORTED = ProtocolError(
     UNSUPPORTED_PROTOCOL_VERSION,
     "revision_unsupported",
     "This revision of MCP is not supported",
-    "Send one of `supported` in `data`, or call `initialize`, which agrees on an earlier one.",
+    "Send one of `supported` in `data`, or call `initialize`, which negotiates an earlier one.",
 )
 PROTOCOL_ERRORS = (
     METHOD_UNKNOWN,
@@ -60,7 +60,7 @@ PROTOCOL_ERRORS = (
 _CODES = {error.number: error.code for error in (METHOD_UNKNOWN, PARAMS_INVALID, REVISION_UNSUPPORTED)} | {
     INTERNAL_ERROR: InternalFault.code
 }
-"""Codes of errors for which nothing more is known than their number."""
+"""Codes of errors of which only the number is known."""
 
 RequestId = str | int | float | None
 
@@ -77,9 +77,9 @@ class JsonRpcRequest(Document):
     model_config = ConfigDict(extra="ignore")
 
     jsonrpc: Literal["2.0"]
-    method: str = Field(min_length=1, description="`server/discover`, `tools/list`, `tools/call`, ... as MCP has them")
-    id: RequestId = Field(default=None, description="Comes back with the answer; left out, nothing is answered")
-    params: dict[str, Any] | None = Field(default=None, description="Of `tools/call`: `name` and `arguments`")
+    method: str = Field(min_length=1, description="An MCP method: `server/discover`, `tools/list`, `tools/call`, ...")
+    id: RequestId = Field(default=None, description="Returned with the answer; without it, there is no answer")
+    params: dict[str, Any] | None = Field(default=None, description="For `tools/call`: `name` and `arguments`")
 
 
 class JsonRpcError(Document):
@@ -90,7 +90,7 @@ class JsonRpcError(Document):
     code: int
     message: str
     data: Any = Field(
-        default={}, description="Stable `code`, `retryable`, `links` and the `requestId`, and what MCP adds"
+        default={}, description="A stable `code`, `retryable`, `links` and the `requestId`, and MCP's own members"
     )
 
 
@@ -120,13 +120,13 @@ class MessageInvalid(ValueError):
 def read_message(value: Any) -> dict[str, Any]:
     """Returns `value` if it is one JSON-RPC request or notification. Raises `MessageInvalid` otherwise."""
     if not isinstance(value, dict):
-        raise MessageInvalid("The body must be one JSON-RPC object; batches are not taken.")
+        raise MessageInvalid("The body must be one JSON-RPC object; batches are not accepted.")
     if value.get("jsonrpc") != "2.0":
         raise MessageInvalid('jsonrpc must be "2.0".')
     if not isinstance(value.get("method"), str) or not value["method"]:
-        raise MessageInvalid("method must be a text; answers are not taken.")
+        raise MessageInvalid("method must be a string; answers are not accepted.")
     if isinstance(value.get("id"), bool) or not isinstance(value.get("id"), str | int | float | None):
-        raise MessageInvalid("id must be a text, a number or null.")
+        raise MessageInvalid("id must be a string, a number or null.")
     if not isinstance(value.get("params"), dict | None):
         raise MessageInvalid("params must be an object.")
     return value
@@ -143,7 +143,7 @@ def error_body(code: int, message: str, *, id: RequestId = None, data: dict[str,
 def problem_as_error(
     problem: RequestProblem, request_id: str, links: Mapping[str, str], *, id: RequestId = None
 ) -> bytes:
-    """Returns a problem with an HTTP request to an MCP server, which leads to `links`, as a JSON-RPC error."""
+    """Returns a problem with an HTTP request to an MCP server as a JSON-RPC error with `links`."""
     data: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable, "requestId": request_id}
     data |= problem.extensions
     if "Retry-After" in problem.headers:
@@ -154,9 +154,9 @@ def problem_as_error(
 
 
 def with_stable_code(error: Mapping[str, Any], request_id: str, links: Mapping[str, str]) -> dict[str, Any]:
-    """Returns an error that MCP defines with what the errors of a service have in `data`, where that is missing.
+    """Returns an error that MCP defines, with the members that this service's errors have in `data` added.
 
-    Data that is no object, such as the name of an unknown method, is kept as `named`.
+    Data that is not an object, such as the name of an unknown method, becomes `named`.
     """
     data = error.get("data")
     named = data if isinstance(data, dict) else {"named": data} if data else {}
@@ -166,7 +166,7 @@ def with_stable_code(error: Mapping[str, Any], request_id: str, links: Mapping[s
 
 
 def message_of(body: bytes) -> dict[str, Any]:
-    """Returns the message in `body`, or one without method and id if an answer could repeat neither."""
+    """Returns the message in `body`, or one without method and id if an answer could not repeat them."""
     try:
         message = read_message(json.loads(body))
         json.dumps(message.get("id"), ensure_ascii=False, allow_nan=False).encode()

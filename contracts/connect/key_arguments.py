@@ -1,6 +1,6 @@
-"""Defines the arguments of the tools by key, and the requests of the HTTP routes that they stand for. Pure.
+"""Defines the arguments of the tools by key, and converts them to requests of the corresponding HTTP routes. Pure.
 
-Every field has a description, because a model has nothing else to fill it in by.
+Every field has a description, because a model has nothing else to go by.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ HISTORY_OF_A_HOLDER = 5
 
 DEFAULT_TYPE = "Observation"
 ACT_TYPE = "Signal"
-"""Type of the node that a retraction or a confirmation leaves behind."""
+"""Type of the node that a retraction or a confirmation creates."""
 
 CONVERSATION = "conversation"
-"""Source of a statement for which the client names none."""
+"""Source of a statement for which the client names no source."""
 
 _TYPES = f"such as {', '.join(list(load_ontology().node_types)[:12])}; GET /api/v2/schema lists all"
 
@@ -42,25 +42,25 @@ NodeId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Source = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SOURCE)]
 Details = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_DETAILS)]
 
-_SOURCE = "Where the statement comes from, such as a document, a URL or a person; the next reader judges it by that"
+_SOURCE = "Where the statement comes from, such as a document, a URL or a person; readers judge the statement by it"
 _SOURCE_CLASS = (
-    "How strongly it stands, highest first: owner, signed_system, document, inference, hearsay. Your key limits it. "
-    "`document` for what can be read again, `inference` for what you worked out"
+    "How authoritative it is, highest first: owner, signed_system, document, inference, hearsay. Your key limits it. "
+    "`document` for what can be read again, `inference` for your own conclusions"
 )
 _PROPERTIES = (
     "Further fields of the statement. With a `subject`, a `predicate` and a `value` it is a fact, such as "
-    '{"subject": "Acme", "predicate": "owner", "value": "Grace"}. Of the predicates '
-    f"{', '.join(sorted(load_ontology().single_valued_predicates))}, and of those that your ontology calls "
-    "single-valued, one value holds at a time: a later one of equal or higher standing replaces it. Values of any "
-    "other predicate hold beside one another until you correct or retract one"
+    '{"subject": "Acme", "predicate": "owner", "value": "Grace"}. The predicates '
+    f"{', '.join(sorted(load_ontology().single_valued_predicates))}, and those that your ontology declares "
+    "single-valued, have one value at a time: a later one of an equal or higher class replaces it. Values of any "
+    "other predicate are valid side by side until you correct or retract one"
 )
-_CONFIDENCE = "How sure you are, from 0 to 1; left out it counts as 0.5"
-_IDEMPOTENCY_KEY = "Your own name for this call: sent again, it gets the same answer and writes nothing twice"
-_SAID_AGAIN = "Without it, equal statements are one, until what they state was replaced or retracted"
+_CONFIDENCE = "How sure you are, from 0 to 1; 0.5 if omitted"
+_IDEMPOTENCY_KEY = "Your own name for this call: a repeated call gets the same answer and writes nothing twice"
+_SAID_AGAIN = "Without it, equal statements count as one, until their content is replaced or retracted"
 
 
 class NoArguments(ToolModel):
-    """A tool that takes nothing."""
+    """A tool without arguments."""
 
 
 class LinkArguments(ToolModel):
@@ -69,7 +69,7 @@ class LinkArguments(ToolModel):
     type: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Field(
         description="Relationship type, such as PART_OF, ACHIEVES, BLOCKS, INFORMED_BY; GET /api/v2/schema lists all"
     )
-    target: NodeId = Field(description="Id of the other node, as a search or an earlier answer named it")
+    target: NodeId = Field(description="Id of the other node, from a search or an earlier answer")
     direction: Literal["outbound", "inbound"] = Field(
         default="outbound", description="outbound: from the statement to the target; inbound: the other way round"
     )
@@ -78,9 +78,9 @@ class LinkArguments(ToolModel):
 class RememberArguments(ToolModel):
     """Arguments of `svc_remember`: one statement."""
 
-    title: Title = Field(description="The statement in one line, in words by which you would look for it")
+    title: Title = Field(description="The statement in one line, in words by which you would search for it")
     details: Details | None = Field(
-        default=None, description="More of it, in a few sentences, if one line is too short"
+        default=None, description="Further details, in a few sentences, if one line is too short"
     )
     type: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Field(
         default=DEFAULT_TYPE, description=f"Node type, {_TYPES}"
@@ -90,16 +90,16 @@ class RememberArguments(ToolModel):
     source_class: SourceClass = Field(default=UNSTATED, description=_SOURCE_CLASS)
     confidence: Annotated[float, Field(ge=0, le=1)] | None = Field(default=None, description=_CONFIDENCE)
     observed_at: Instant | None = Field(
-        default=None, description="When it was observed, RFC 3339 with offset; left out: now"
+        default=None, description="When it was observed, RFC 3339 with offset; now if omitted"
     )
     valid_from: Instant | None = Field(
-        default=None, description="From when it holds, RFC 3339 with offset; a time to come makes it a plan"
+        default=None, description="From when it is true, RFC 3339 with offset; a future time makes it a plan"
     )
     valid_to: Instant | None = Field(
-        default=None, description="Until when it holds, RFC 3339 with offset; left out: until further notice"
+        default=None, description="Until when it is true, RFC 3339 with offset; until further notice if omitted"
     )
     links: Annotated[list[LinkArguments], Field(max_length=MOST_LINKS)] = Field(
-        default=[], description="Relationships to nodes that exist already"
+        default=[], description="Relationships to existing nodes"
     )
     visibility: Literal["private", "public"] = Field(
         default="private",
@@ -110,28 +110,28 @@ class RememberArguments(ToolModel):
     )
 
     def signal(self) -> SignalRequest:
-        """Returns the signal that states it."""
+        """Returns the signal with this statement."""
         stated = self.model_dump(exclude={"details", "properties"}, exclude_none=True)
         return SignalRequest.model_validate({**stated, "payload": _payload(self.properties, self.details)})
 
 
 class CorrectArguments(ToolModel):
-    """Arguments of `svc_correct`: what becomes of one node, and why."""
+    """Arguments of `svc_correct`: what to do with one node, and why."""
 
-    id: NodeId = Field(description="Id of the node that was wrong, or that holds, as a search named it")
+    id: NodeId = Field(description="Id of the node that is wrong, or that you confirm, from a search")
     action: Literal["corrects", "retracts", "confirms"] = Field(
-        description="corrects: put your statement in its place; retracts: it never held, and nothing takes its place; "
-        "confirms: it holds, which ends a dispute"
+        description="corrects: replaces it by your statement; retracts: it was never true, and nothing replaces it; "
+        "confirms: it is true, which ends a dispute"
     )
-    reason: Source = Field(description="Why, in one line; it is kept with the change")
+    reason: Source = Field(description="Why, in one line; it is stored with the change")
     title: Title | None = Field(
-        default=None, description="Of `corrects`: the right statement in one line; left out, the reason is the title"
+        default=None, description="For `corrects`: the right statement in one line; the reason if omitted"
     )
-    details: Details | None = Field(default=None, description="Of `corrects`: more of the right statement")
+    details: Details | None = Field(default=None, description="For `corrects`: further details of the right statement")
     properties: dict[str, Any] = Field(
         default={},
-        description="Of `corrects`: fields of the right statement, such as the right `value` of a fact; subject and "
-        "predicate are taken from the corrected node",
+        description="For `corrects`: fields of the right statement, such as the right `value` of a fact; subject and "
+        "predicate are copied from the corrected node",
     )
     source: Source = Field(default=CONVERSATION, description=_SOURCE)
     source_class: SourceClass = Field(default=UNSTATED, description=_SOURCE_CLASS)
@@ -141,7 +141,7 @@ class CorrectArguments(ToolModel):
     )
 
     def signal(self, type_name: str, properties: dict[str, Any]) -> SignalRequest:
-        """Returns the signal that does it. `type_name` and `properties` are those of the node that is corrected."""
+        """Returns the signal for this act. `type_name` and `properties` are those of the corrected node."""
         corrects = self.action == "corrects"
         about = {name: properties[name] for name in ("subject", "predicate") if corrects and name in properties}
         stated = self.model_dump(include={"source", "source_class", "confidence", "idempotency_key"}, exclude_none=True)
@@ -159,7 +159,7 @@ class CorrectArguments(ToolModel):
 class AroundArguments(ToolModel):
     """A neighbourhood in the graph."""
 
-    id: NodeId = Field(description="Id of the node to start from, which is part of the answer")
+    id: NodeId = Field(description="Id of the node to start from, which is included in the answer")
     depth: Annotated[int, Field(ge=1, le=DEEPEST)] = Field(default=1, description="Steps along relationships")
     direction: Literal["outbound", "inbound", "both"] = Field(
         default="both", description="Which relationships to follow"
@@ -167,11 +167,11 @@ class AroundArguments(ToolModel):
 
 
 class SearchArguments(ToolModel):
-    """Arguments of `svc_search`. Without any it answers the first nodes by id."""
+    """Arguments of `svc_search`. Without arguments, it returns the first nodes by id."""
 
     query: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         default=None,
-        description="Words to look for in titles and properties, any of them, in any grammatical form; the rarest "
+        description="Words to look for in titles and properties; any of them, in any grammatical form; the rarest "
         "count most",
     )
     scope: Literal["own", "public", "both"] = Field(
@@ -185,15 +185,15 @@ class SearchArguments(ToolModel):
     )
     around: AroundArguments | None = Field(default=None, description="Only nodes near this one, with relationships")
     order: Literal["id", "recent"] = Field(
-        default="id", description="Of nodes that are neither searched nor near one: by id, or the newest first"
+        default="id", description="Order without a query and `around`: by id, or the newest first"
     )
-    as_of: Instant | None = Field(default=None, description="What held at this time, RFC 3339 with offset")
+    as_of: Instant | None = Field(default=None, description="What was true at this time, RFC 3339 with offset")
     include_ended: bool = Field(
-        default=False, description="Also nodes that were replaced, corrected, retracted or are over"
+        default=False, description="Also nodes that were replaced, corrected, retracted or are no longer true"
     )
-    limit: Annotated[int, Field(ge=1, le=FOUND_AT_MOST)] = Field(default=10, description="Most nodes of one answer")
+    limit: Annotated[int, Field(ge=1, le=FOUND_AT_MOST)] = Field(default=10, description="Maximum number of nodes")
     cursor: Annotated[str, StringConstraints(min_length=1, max_length=1_000)] | None = Field(
-        default=None, description="`cursor` of the answer before, with the same other arguments: the next page"
+        default=None, description="`cursor` of the previous answer, with otherwise the same arguments: the next page"
     )
 
     def request(self) -> GraphQueryRequest:
@@ -213,16 +213,16 @@ class SearchArguments(ToolModel):
 class NodeArguments(ToolModel):
     """Arguments of `svc_node`."""
 
-    id: NodeId = Field(description="Id of the node, as a search or an earlier answer named it")
+    id: NodeId = Field(description="Id of the node, from a search or an earlier answer")
     as_of: Instant | None = Field(
-        default=None, description="The node as it held in the world at this time, RFC 3339 with offset"
+        default=None, description="The node's state in the world at this time, RFC 3339 with offset"
     )
     recorded_as_of: RecordedAsOf | None = Field(
-        default=None, description="What was believed at this time (RFC 3339 with offset) or revision (a number)"
+        default=None, description="What the graph believed at this time (RFC 3339 with offset) or revision (a number)"
     )
 
     def request(self) -> PastParameters:
-        """Returns the time that is asked about."""
+        """Returns the time for which the node is requested."""
         return PastParameters.model_validate({"as_of": self.as_of, "recorded_as_of": self.recorded_as_of})
 
 
@@ -233,12 +233,12 @@ class DocumentArguments(ToolModel):
         description="The whole text, in the form of media_type"
     )
     id: DocumentId | None = Field(
-        default=None, description="Its name. Built again under the same graph_id and id it replaces what it said before"
+        default=None, description="Its name. Building again with the same graph_id and id replaces its earlier content"
     )
     title: Title | None = Field(default=None, description="Its title, if the text has none")
     media_type: MediaType = Field(default="text/markdown", description="The form of the text")
     url: Annotated[str, StringConstraints(max_length=2_000)] | None = Field(
-        default=None, description="Where it is from; kept as its origin and never fetched"
+        default=None, description="Its origin, which is stored and never fetched"
     )
 
 
@@ -247,7 +247,7 @@ class TripleArguments(ToolModel):
 
     subject: Title = Field(description="Title of a node, or of a new one")
     predicate: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Field(
-        description="Relationship type of the schema, such as PART_OF; any other word is kept as a property"
+        description="Relationship type of the schema, such as PART_OF; any other word is stored as a property"
     )
     object: Title = Field(description="Title of the other node, or of a new one")
 
@@ -263,13 +263,13 @@ class BuildArguments(ToolModel):
         default=[], description="Statements that need no reading: subject, predicate, object"
     )
     graph_id: GraphId | None = Field(
-        default=None, description="Name of the graph, needed to build it again; left out: a hash of the content"
+        default=None, description="Name of the graph, needed to build it again; a hash of the content if omitted"
     )
     mode: Literal["preview", "apply"] = Field(
         default="preview", description="preview: show what would be written; apply: write it"
     )
     visibility: Literal["private", "public"] = Field(
-        default="private", description="Of what `apply` writes; `public` waits until the service's operator agrees"
+        default="private", description="Visibility of what `apply` writes; `public` waits for the service's operator"
     )
 
     def request(self) -> BuildRequest:
@@ -281,18 +281,16 @@ class GoalArguments(ToolModel):
     """One purpose of the agent."""
 
     title: Title = Field(description="The purpose in one line")
-    priority: Literal["low", "medium", "high"] = Field(default="medium", description="How much it weighs")
-    kinds: list[DataKindName] = Field(default=[], description="Kinds of data that it has to recall")
+    priority: Literal["low", "medium", "high"] = Field(default="medium", description="Its importance")
+    kinds: list[DataKindName] = Field(default=[], description="Kinds of data that it needs to recall")
 
 
 class MemorySourceArguments(ToolModel):
     """One source of the agent's knowledge."""
 
     title: Title = Field(description="The source in one line")
-    kinds: list[DataKindName] = Field(default=[], description="Kinds of data that it holds")
-    personal: bool | None = Field(
-        default=None, description="Whether it is about people; left out, it is treated as if it were"
-    )
+    kinds: list[DataKindName] = Field(default=[], description="Kinds of data that it contains")
+    personal: bool | None = Field(default=None, description="Whether it is about people; treated as true if omitted")
     special_categories: list[SpecialCategory] | None = Field(
         default=None, description="Special categories of personal data in it (GDPR, articles 9 and 10)"
     )
@@ -308,21 +306,21 @@ class MemoryDesignArguments(ToolModel):
         default="assistant", description="What the agent does, in a word or two"
     )
     goals: Annotated[list[GoalArguments], Field(min_length=1, max_length=50)] = Field(
-        description="What the memory has to serve"
+        description="Purposes of the memory"
     )
     sources: Annotated[list[MemorySourceArguments], Field(max_length=50)] = Field(
-        default=[], description="Where the agent learns from"
+        default=[], description="Sources of the agent's knowledge"
     )
-    privacy: Privacy = Field(default="private", description="How strictly data about people is kept")
+    privacy: Privacy = Field(default="private", description="How strictly data about people is protected")
     retention: Annotated[str, StringConstraints(max_length=40)] | None = Field(
-        default=None, description="How long memory is kept, as an ISO 8601 duration such as P90D; left out: as useful"
+        default=None, description="How long to keep memory, as an ISO 8601 duration such as P90D; as useful if omitted"
     )
     budget_tokens: Annotated[int, Field(ge=512, le=10_000_000)] = Field(
         default=8_000, description="Tokens that recalled memory may fill in one request"
     )
     confirmation: Literal["owner"] | None = Field(
         default=None,
-        description="`owner`: each record about a person that outlives the session waits until its owner confirms it",
+        description="`owner`: each record about a person that outlives the session waits for its owner's confirmation",
     )
     mode: Literal["preview", "apply"] = Field(
         default="preview", description="preview: show the plan; apply: write it into the owner's graph"
@@ -353,27 +351,28 @@ class GuardrailArguments(GuardrailRequest):
 
 
 class HoldersArguments(ToolModel):
-    """Arguments of `svc_holders`. Without an address it answers the whole list's numbers and its largest holders.
+    """Arguments of `svc_holders`. Without an address, it returns figures of the whole list and its largest holders.
 
-    Both hold at `block`, or at the end of `date`."""
+    Both are as of `block`, or the end of `date`.
+    """
 
     address: AskedAddress | None = Field(
         default=None,
         description="One address, lower case or with its EIP-55 checksum: its balance, rank and history",
     )
     block: BlockNumber | None = Field(
-        default=None, description="The numbers at this block; left out: those of the newest list"
+        default=None, description="Figures at this block; those of the newest list if omitted"
     )
     date: Day | None = Field(
-        default=None, description="The numbers at the end of this UTC day, YYYY-MM-DD; not together with `block`"
+        default=None, description="Figures at the end of this UTC day, YYYY-MM-DD; not together with `block`"
     )
 
     def request(self) -> TokenHolderParameters:
-        """Returns the parameters of the route of one address."""
+        """Returns the parameters of the route for one address."""
         return TokenHolderParameters(block=self.block, date=self.date, limit=HISTORY_OF_A_HOLDER)
 
     def moment(self) -> MomentParameters:
-        """Returns the parameters of the route of the whole list."""
+        """Returns the parameters of the route for the whole list."""
         return MomentParameters(block=self.block, date=self.date)
 
 

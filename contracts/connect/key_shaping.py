@@ -1,4 +1,4 @@
-"""Makes the results of the tools by key from the answers of the HTTP routes, cut to fit a model's context. Pure."""
+"""Builds the results of the tools by key from the answers of the HTTP routes, cut to fit a model's context. Pure."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ from contracts.world.pending import pending_url
 from contracts.world.signal import SignalRequest
 
 LONGEST_TEXT = 400
-"""Most characters of one text in a list."""
+"""Maximum length of a text in a list, in characters."""
 
 LONGEST_WHOLE_TEXT = 4_000
-"""Most characters of one text of a node that was asked for by itself."""
+"""Maximum length of a text of a single requested node, in characters."""
 
 LARGEST_NODE_BYTES = 1_200
 LARGEST_WHOLE_NODE_BYTES = 8_000
@@ -65,7 +65,7 @@ Fields = Mapping[str, Any]
 
 
 def key_result(account: AccountData) -> KeyResult:
-    """Returns what a key's account says of the key and its day."""
+    """Returns the facts about a key and its day from the key's account."""
     plan, quota = account.plan, account.quota
     return KeyResult(
         key_id=account.key_id,
@@ -81,12 +81,12 @@ def key_result(account: AccountData) -> KeyResult:
 
 
 def node_uri(node_id: str) -> str:
-    """Returns the URI of the resource of a node."""
+    """Returns the URI of a node's resource."""
     return NODE_URI + quote(node_id, safe="")
 
 
 def waiting_for(by: Literal["owner", "operator"], decision: int, base_url: str) -> Waiting:
-    """Returns who has to agree to a write, and where."""
+    """Returns who must approve a write, and where."""
     return Waiting(pending_id=decision, by=by, link=pending_url(base_url, decision))
 
 
@@ -97,8 +97,8 @@ def confirmation_question(signal: SignalRequest) -> str:
     value = signal.payload.get("value")
     stated = "" if value is None else f" Value: {_cut(json.dumps(value, ensure_ascii=False), 200)}."
     return (
-        f"Keep this {signal.type} in your graph? {_cut(signal.title or '', LONGEST_TEXT)}{stated}{about} "
-        f"Source: {_cut(signal.source, 200)}. A rule of your graph asks for your confirmation."
+        f"Store this {signal.type} in your graph? {_cut(signal.title or '', LONGEST_TEXT)}{stated}{about} "
+        f"Source: {_cut(signal.source, 200)}. A rule of your graph requires your confirmation."
     )
 
 
@@ -236,7 +236,7 @@ def guardrail_result(verdict: Fields) -> GuardrailToolResult:
 def holders_result(
     holders: Fields, largest: Sequence[Fields], base_url: str, *, at: int | None = None
 ) -> HoldersResult:
-    """Returns the numbers of the whole list from the documents of the count and the map at the same block."""
+    """Builds the figures of the whole list from the documents of the count and the map at the same block."""
     concentration, basis = holders["concentration"], holders["basis"]
     return _made(
         HoldersResult,
@@ -252,7 +252,7 @@ def holders_result(
 
 
 def address_result(holder: Fields) -> HoldersResult:
-    """Returns one address from the fields of `TokenHolder`."""
+    """Builds the result for one address from the fields of `TokenHolder`."""
     basis = holder["basis"]
     return _made(
         HoldersResult,
@@ -269,7 +269,7 @@ def address_result(holder: Fields) -> HoldersResult:
 
 
 def verify_result(holders: Fields, base_url: str) -> VerifyResult:
-    """Returns the proof of the newest list from the published document of the count."""
+    """Builds the proof of the newest list from the published document of the count."""
     consistency = holders["consistency"]
     proof = None if consistency is None else consistency["proof"]
     repeat = [f"svc verify {base_url}"]
@@ -354,7 +354,7 @@ def plans_result(catalog: Fields) -> PlansResult:
 
 
 def shown_node(node: Fields, longest_text: int = LONGEST_TEXT, largest_bytes: int = LARGEST_NODE_BYTES) -> ShownNode:
-    """Returns a node of the routes, cut."""
+    """Returns a node from a route's answer, cut."""
     properties, cut = shortened(node["properties"], longest_text, largest_bytes)
     return _made(ShownNode, node, properties=properties, source=_cut(node["source"], LONGEST_TEXT), cut=cut)
 
@@ -383,14 +383,14 @@ def shown_disputes(disputes: Sequence[Fields]) -> list[ShownDispute]:
 
 
 def reasons_of(stages: Iterable[Fields]) -> list[str]:
-    """Returns what the stages warned of or refused."""
+    """Returns the stages' warnings and refusals."""
     return [_cut(f"{stage['stage']}: {stage['reason']}", 300) for stage in stages if stage["result"] != "pass"]
 
 
 def shortened(properties: Fields, longest_text: int, largest_bytes: int) -> tuple[dict[str, Any], bool]:
-    """Returns properties with long texts and lists cut, and whether any was.
+    """Returns properties with long texts and lists cut, and whether any was cut.
 
-    Members that do not fit any more are left out, the last ones first.
+    If they are still too large, the last members are omitted.
     """
     shown: dict[str, Any] = {}
     left, cut = largest_bytes, False
@@ -417,7 +417,7 @@ def fitting(rows: Sequence[Row], largest_bytes: int) -> list[Row]:
 
 
 def size_of(value: Any) -> int:
-    """Returns the bytes of a value as compact JSON."""
+    """Returns the size of a value as compact JSON, in bytes."""
     if isinstance(value, BaseModel):
         return len(value.model_dump_json().encode())
     if isinstance(value, list):
@@ -442,7 +442,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _made(model: type[Row], answer: Fields, **others: Any) -> Row:
-    """Returns a result of what the answer of a route calls the same, in camelCase, and of `others`."""
+    """Builds a result from the members of a route's answer with the same name in camelCase, and from `others`."""
     return model(**{name: answer[camel] for name, camel in _names(model) if name not in others}, **others)
 
 

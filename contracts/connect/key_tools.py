@@ -42,23 +42,23 @@ PLANS = f"GET {PLANS_PATH}"
 
 @dataclass(frozen=True)
 class KeyTool(Tool):
-    """One tool by key. It does what `operation`, a method and path of the API, does; None if there is no such route."""
+    """One tool by key. `operation` is the method and path of the equivalent API operation, or None if there is none."""
 
     operation: str | None = None
 
     @property
     def description(self) -> str:
         """Returns the tool's purpose, and the route with the whole answer."""
-        return self.what if self.operation is None else f"{self.what} The same as {self.operation}, in short."
+        return self.what if self.operation is None else f"{self.what} A short form of {self.operation}."
 
 
 KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_remember",
         "Remember one statement",
-        "Keeps one statement in your owner's graph: a fact, an observation, a decision, a goal, a task. Private unless "
-        "you say otherwise. The next search finds it. A fact replaces an earlier one only if it stands as high; else "
-        "both hold and are disputed. `rejected` wrote nothing, `escalated` waits for whom `waiting` names.",
+        "Stores one statement in your owner's graph: a fact, an observation, a decision, a goal, a task. It is private "
+        "by default, and the next search finds it. A fact replaces an earlier one only if its class is as high; "
+        "otherwise both are valid and disputed. `rejected` wrote nothing; `escalated` waits: see `waiting`.",
         RememberArguments,
         WrittenResult,
         read_only=False,
@@ -68,7 +68,7 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
         "svc_search",
         "Search the graph",
         "Finds nodes by words, type, domain, neighbourhood or time, among your owner's and the public ones, the best "
-        "first. Changes nothing. Where nothing is found, `hints` has near words.",
+        "first. Changes nothing. If nothing is found, `hints` has similar words.",
         SearchArguments,
         SearchResult,
         read_only=True,
@@ -78,8 +78,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_node",
         "Read a node and its history",
-        "One node now or at an earlier time, with the states that it had, where they came from, and what corrected, "
-        "retracted or confirmed it. Changes nothing. A node of somebody else answers `node_unknown`.",
+        "Returns one node, now or at an earlier time, with its past states and their sources, and its corrections, "
+        "retractions and confirmations. Changes nothing. Another owner's node answers `node_unknown`.",
         NodeArguments,
         NodeResult,
         read_only=True,
@@ -89,8 +89,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_correct",
         "Correct, retract or confirm a node",
-        "Puts a right statement in the place of a wrong one, takes one back, or confirms one that is disputed, with a "
-        "reason. Nothing is lost: the history keeps what was believed. What stands above your key's class is refused.",
+        "Replaces a wrong statement by a right one, retracts one, or confirms a disputed one, with a "
+        "reason. Nothing is lost: the history keeps earlier beliefs. Nodes above your key's class are refused.",
         CorrectArguments,
         WrittenResult,
         read_only=False,
@@ -101,8 +101,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
         "svc_build",
         "Read documents into the graph",
         "Reads Markdown, plain text, JSON or CSV into passages, typed nodes and relationships by fixed rules; no model "
-        "takes part and no URL is fetched. A preview writes nothing. Built again under the same graph_id and document "
-        "id, it replaces what the document said.",
+        "is involved and no URL is fetched. A preview writes nothing. Building again with the same graph_id and "
+        "document id replaces the document's earlier content.",
         BuildArguments,
         BuildToolResult,
         read_only=False,
@@ -111,7 +111,7 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_memory_design",
         "Plan an agent's memory",
-        "Works out which stores an agent needs, how long they are kept, how they are asked, what a write has to bring, "
+        "Works out which stores an agent needs, how long to keep them, how to query them, what a write must provide, "
         "and the risks. A preview writes nothing; `apply` writes the plan as nodes, to which records link by PART_OF.",
         MemoryDesignArguments,
         MemoryPlanResult,
@@ -121,8 +121,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_guardrail_check",
         "Judge an action before taking it",
-        "Reads a command, script, tool call or plan into what it would do and judges that: whether it may be taken, "
-        "why not, and what would make it acceptable. Nothing is run. Where `passed` is false, don't act.",
+        "Analyses what a command, script, tool call or plan would do, and judges it: whether it may be taken, "
+        "why not, and what would make it acceptable. Nothing is run. If `passed` is false, don't act.",
         GuardrailArguments,
         GuardrailToolResult,
         read_only=True,
@@ -133,7 +133,7 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
         "svc_holders",
         "Holders of the token",
         "Count, supply, concentration and the largest holders, or one address: balance, rank, share and history. By "
-        "default at the newest list's block, also at an earlier block or day. Changes nothing.",
+        "default at the newest list's block; earlier blocks and days can be requested. Changes nothing.",
         HoldersArguments,
         HoldersResult,
         read_only=True,
@@ -143,8 +143,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_verify",
         "Proof of the holders",
-        "What was compared to prove the newest holder list against the chain, with the numbers, the files with their "
-        "hashes, and the command that proves it again without trusting this service. Changes nothing.",
+        "The comparisons that prove the newest holder list against the chain, with the numbers, the files with their "
+        "hashes, and the command that repeats the proof without trusting this service. Changes nothing.",
         NoArguments,
         VerifyResult,
         read_only=True,
@@ -162,8 +162,8 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
     KeyTool(
         "svc_my_key",
         "What this key may do",
-        "The key of this call: whose graph it writes, its tier, what is left of the day, until when it is paid. Shows "
-        "no secret and changes nothing.",
+        "The key of this call: whose graph it writes, its tier, the calls left today, and when its paid time ends. "
+        "Shows no secret and changes nothing.",
         NoArguments,
         KeyResult,
         read_only=True,
@@ -173,7 +173,7 @@ KEY_TOOLS: tuple[KeyTool, ...] = (
 
 @dataclass(frozen=True)
 class ResourceTemplate:
-    """Resources that are named by an id."""
+    """Resources that are identified by an id."""
 
     uri_template: str
     name: str
@@ -187,7 +187,7 @@ KEY_TEMPLATES: tuple[ResourceTemplate, ...] = (
         f"{NODE_URI}{{id}}",
         "node",
         "A node with its history",
-        "Everything that is known of one node: all states, decisions, sources and acts. The id is percent-encoded.",
+        "Everything known about one node: all states, decisions, sources and acts. The id is percent-encoded.",
     ),
     ResourceTemplate(
         f"{HOLDER_URI}{{address}}",
@@ -209,7 +209,7 @@ class PromptArgument:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A text that a person picks to begin with. `text` has the names of its arguments in braces."""
+    """A text with which a person can start. `text` has the names of its arguments in braces."""
 
     name: str
     title: str
@@ -222,27 +222,27 @@ KEY_PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "first_steps",
         "First steps with this memory",
-        "Shows what the key may do, what is known already, and keeps a first fact.",
+        "Shows what the key may do and what is already known, and stores a first fact.",
         "Call svc_my_key and tell me in one line whose memory this is and how many calls are left today. Then call "
         "svc_search with scope own and order recent, and sum up in at most five lines what is remembered so far. Then "
-        "ask me for one thing that you should always remember about my work, keep it with svc_remember, find it again "
+        "ask me for one thing that you should always remember about my work, store it with svc_remember, find it again "
         "with svc_search, and show me its id.",
     ),
     Prompt(
         "remember_this",
         "Remember this",
-        "Keeps statements with their source, one each, and says what contradicts them.",
-        "Keep the following with svc_remember, one call a statement, each with its source. Give a statement that can "
-        "change, such as who owns something or what it costs, a subject, a value, and a predicate of which one value "
-        "holds at a time. Before you write, search for what is known about it; if it contradicts, ask me whether to "
+        "Stores statements with their sources, one by one, and reports contradictions.",
+        "Store the following with svc_remember, one call per statement, each with its source. Give a statement that "
+        "can change, such as who owns something or what it costs, a subject, a value, and a predicate that has one "
+        "value at a time. Before you write, search for what is known about it; if it contradicts, ask me whether to "
         "correct the old one with svc_correct. Tell me what was written, what waits for me, and what is disputed.\n\n"
         "{statements}",
-        (PromptArgument("statements", "What is to be remembered, in your own words", required=True),),
+        (PromptArgument("statements", "What to remember, in your own words", required=True),),
     ),
     Prompt(
         "read_documents",
         "Read a document into the memory",
-        "Previews what the rules find in a text, and writes it after a yes.",
+        "Previews what the rules find in a text, and writes it after confirmation.",
         "Call svc_build in mode preview with the text below as a document with an id, and a graph_id. Show me how many "
         "nodes of which types it found and what was not understood. After my yes call it again with the same ids in "
         "mode apply.\n\n{text}",

@@ -1,4 +1,4 @@
-"""Defines arguments and results of the tools of connect: snake_case on the wire. A client's text is never trusted."""
+"""Defines arguments and results of connect's tools, in snake_case on the wire. A client's text is never trusted."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,14 +19,14 @@ PairingCode = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "description": "The code that the user gave: 6 to 64 characters of A-Z, a-z, 0-9, _ and -. Works once.",
+            "description": "The code from the user: 6 to 64 characters of A-Z, a-z, 0-9, _ and -. Works once.",
         }
     ),
-    # There is no pattern, because malformed codes have to be refused like unknown ones, and the error may repeat
-    # neither.
+    # There is no pattern, because malformed codes must be refused like unknown ones, and the error must not repeat
+    # them.
     Field(repr=False),
 ]
-SessionToken = Annotated[str, Field(repr=False, max_length=200, description="As svc_connect_handshake gave it")]
+SessionToken = Annotated[str, Field(repr=False, max_length=200, description="From svc_connect_handshake")]
 
 
 class HandshakeArguments(ToolModel):
@@ -34,18 +34,16 @@ class HandshakeArguments(ToolModel):
 
     pairing_code: PairingCode
     agent: Annotated[str, Field(max_length=LONGEST_AGENT, pattern=r"^[^\x00-\x1f\x7f]*$")] | None = Field(
-        default=None, description="The name that the local operator goes by"
+        default=None, description="The local operator's name"
     )
 
 
 class HandshakeResult(ToolModel):
     """A session that was just opened. No other answer contains its token."""
 
-    session_token: str = Field(
-        repr=False, description="To be sent in the arguments of every other tool; keep it secret"
-    )
-    expires_at: Timestamp = Field(description="When the session ends (UTC); it is not prolonged")
-    profile: str = Field(description="Whom the session belongs to, as `profile:<id>`")
+    session_token: str = Field(repr=False, description="Send it in the arguments of every other tool; keep it secret")
+    expires_at: Timestamp = Field(description="When the session ends (UTC); it can't be extended")
+    profile: str = Field(description="Owner of the session, as `profile:<id>`")
     next_tool: Literal["svc_connect_plan"] = "svc_connect_plan"
 
 
@@ -56,7 +54,7 @@ class SessionArguments(ToolModel):
 
 
 class PlanArguments(SessionArguments):
-    """Arguments of `svc_connect_plan`. A missing one keeps the earlier choice, or is the default."""
+    """Arguments of `svc_connect_plan`. A missing one keeps the earlier choice or has its default."""
 
     assistant: Assistant | None = None
     os: OperatingSystem | None = Field(default=None, description="Operating system of the user's machine")
@@ -78,7 +76,7 @@ class ReportStepArguments(StepReport):
 
     session_token: SessionToken
     intake_id: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None, description="The `id` that POST /api/intake answered with, where the step registered the user"
+        default=None, description="The `id` in the answer of POST /api/intake, if the step registered the user"
     )
 
     @property
@@ -98,19 +96,19 @@ class ReportStepResult(ToolModel):
 class SessionSummary(ToolModel):
     """The main facts about a session."""
 
-    profile: str = Field(description="Whom the session belongs to, as `profile:<id>`")
-    agent: str | None = Field(description="The name that the local operator goes by")
+    profile: str = Field(description="Owner of the session, as `profile:<id>`")
+    agent: str | None = Field(description="The local operator's name")
     created_at: Timestamp
-    expires_at: Timestamp = Field(description="When the session ends (UTC); it is not prolonged")
+    expires_at: Timestamp = Field(description="When the session ends (UTC); it can't be extended")
     intake_id: str | None = Field(description="The intake that the session registered")
-    revision: int = Field(description="Counts what changed since the session opened")
+    revision: int = Field(description="Number of changes since the session opened")
 
 
 class StatusResult(ToolModel):
     """The current state of a session. It is enough to continue after a lost context."""
 
     session: SessionSummary
-    progress: ProgressStatus | None = Field(description="null: no plan was asked for yet")
+    progress: ProgressStatus | None = Field(description="Null if no plan was requested yet")
     next_tool: Literal["svc_connect_plan", "svc_connect_report_step", "svc_connect_close"]
 
 
@@ -120,25 +118,25 @@ class GraphArguments(SessionArguments):
     api_key: Annotated[str, Field(max_length=200)] | None = Field(
         default=None,
         repr=False,
-        description="An API key. Better: send it as Bearer token of the request, where no model sees it",
+        description="An API key. Better: send it as the request's Bearer token, where no model sees it",
     )
     address: AskedAddress | None = Field(
-        default=None, description="Without a key: the address whose graph it is; answers what to sign"
+        default=None, description="Without a key: the address whose graph it is; the answer contains what to sign"
     )
-    issued_at: int | None = Field(default=None, description="Of the signature: as the first call answered it")
+    issued_at: int | None = Field(default=None, description="Of the signature, from the answer to the first call")
     proof: RecoveryProof | None = Field(default=None, description="The address's signature of `typed_data`")
 
 
 class GraphResult(ToolModel):
-    """Whose graph the session sees now, or what has to be signed first."""
+    """The owner of the graph that the session sees now, or the message to sign first."""
 
-    owner: str | None = Field(description="Whose graph `svc_world_query` asks from now on; null before the signature")
+    owner: str | None = Field(description="Owner of the graph for `svc_world_query`; null before the signature")
     by: Literal["key", "signature"] | None = Field(description="What opened it; null before the signature")
     typed_data: dict[str, Any] | None = Field(
-        default=None, description="EIP-712, as wallets take it: send the signature back as `proof` with `issued_at`"
+        default=None, description="EIP-712, for a wallet: return the signature as `proof` with `issued_at`"
     )
-    issued_at: int | None = Field(default=None, description="Unix seconds; the signature is good for ten minutes")
-    expires_at: Timestamp = Field(description="When the session ends (UTC), and with it what it sees")
+    issued_at: int | None = Field(default=None, description="Unix seconds; the signature is valid for ten minutes")
+    expires_at: Timestamp = Field(description="When the session and its access to the graph end (UTC)")
 
 
 class TalkArguments(SessionArguments):

@@ -14,12 +14,12 @@ class GuardrailCheckArguments(SessionArguments, GuardrailRequest):
 
     @property
     def request(self) -> GuardrailRequest:
-        """Returns the question without the token."""
+        """Returns the request without the token."""
         return GuardrailRequest(action=self.action, severity=self.severity, context=self.context)
 
 
 class WorldQueryArguments(SessionArguments, GraphQueryRequest):
-    """Arguments of `svc_world_query`. With only the token it returns all nodes, ordered by id."""
+    """Arguments of `svc_world_query`. With only the token, it returns all nodes, ordered by id."""
 
     model_config = ConfigDict(alias_generator=str)
 
@@ -33,5 +33,5 @@ class IntakeStatusArguments(SessionArguments):
     """Arguments of `svc_intake_status`."""
 
     intake_id: Annotated[str, Field(max_length=100)] | None = Field(
-        default=None, description="As POST /api/intake answered; left out: the intake that this session registered"
+        default=None, description="From the answer of POST /api/intake; this session's intake if omitted"
     )

@@ -1,4 +1,4 @@
-"""Makes, checks and hashes pairing codes and limits their lifetime. The ledger records which ones were used."""
+"""Creates, checks and hashes pairing codes and limits their lifetime. The ledger records which ones were used."""
 
 import hashlib
 import hmac
@@ -11,11 +11,11 @@ from contracts.access.api_keys import BASE62
 
 CODE_PATTERN = r"^[A-Za-z0-9_-]{6,64}$"
 CODE_LENGTH = 22
-"""Characters of our own codes: 131 random bits, so that nobody can guess one at any rate."""
+"""Length of our own codes: 131 random bits, so nobody can guess one at any request rate."""
 
 CODE_LIVES = timedelta(minutes=10)
 CODE_LIVES_AT_MOST = timedelta(days=1)
-"""Longest lifetime of a companion's codes. A reply about longer ones is not credible."""
+"""Longest lifetime of a companion's codes. A reply with a longer one is not credible."""
 
 BUILT_IN_PROFILE = "svc-pair"
 """The profile of codes that `svc pair` prints: the operator of this installation."""
@@ -27,7 +27,7 @@ _CODE = re.compile(CODE_PATTERN.replace("$", r"\Z"))
 
 @dataclass(frozen=True, slots=True)
 class Vouched:
-    """A companion's statement about a good code: its profile, and when it was issued and expires (UTC)."""
+    """A companion's statement about a valid code: its profile, and when it was issued and expires (UTC)."""
 
     profile_id: str
     issued_at: datetime

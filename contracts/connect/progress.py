@@ -1,9 +1,7 @@
-"""Tracks the progress of a set-up: a state for each step, changed by reports. Pure.
+"""Tracks the progress of a set-up: a state for each step, changed by reports. Pure. `warehouse/connect/` stores it.
 
-`warehouse/connect/` stores it.
-
-Example: a plan has the steps a, b (optional) and c, which needs b. A report "b skipped" skips c by implication. A later
-report "b done" makes c pending again, and active once all steps before it are done or skipped.
+Example: a plan has the steps a, b (optional) and c, which needs b. A report "b skipped" implies that c is skipped. A
+later report "b done" makes c pending again, and active once all steps before it are done or skipped.
 """
 
 import re
@@ -42,7 +40,7 @@ Evidence = Annotated[str, Field(max_length=LONGEST_EVIDENCE), AfterValidator(sto
 
 
 class StepReport(ToolModel):
-    """An assistant's report about a step. `evidence` holds the values that the step asks for. No secrets."""
+    """An assistant's report about a step. `evidence` contains the values that the step requests. No secrets."""
 
     step_id: Annotated[str, Field(max_length=60)]
     outcome: Outcome
@@ -80,13 +78,13 @@ class Progress(ToolModel):
 
     @property
     def intake_id(self) -> str | None:
-        """Returns the intake that the set-up registered according to its reports. Nobody has verified it."""
+        """Returns the intake that the set-up registered according to its reports, which nobody has verified."""
         reported = (step.evidence.get(INTAKE_EVIDENCE) for step in self.steps if step.state == "done")
         return next((intake_id for intake_id in reported if intake_id), None)
 
 
 class NextStep(ToolModel):
-    """The next step, and advice for it."""
+    """The next step, with advice."""
 
     step: PlanStep
     state: StepState
@@ -104,14 +102,14 @@ class StepStatus(ToolModel):
 
 
 class ProgressStatus(ToolModel):
-    """The status of a whole set-up. It is enough to continue after a lost context."""
+    """The status of a whole set-up, sufficient for continuing after a lost context."""
 
     plan_version: str
-    plan_changed: bool = Field(description="Whether the plan is another one than when the set-up began")
+    plan_changed: bool = Field(description="Whether the plan has changed since the set-up began")
     finished: bool
     counts: dict[StepState, int]
     steps: tuple[StepStatus, ...]
-    next: NextStep | None = Field(description="Null where every step is done or skipped, or the plan has changed")
+    next: NextStep | None = Field(description="Null if every step is done or skipped, or the plan has changed")
     guidance: str
 
 
@@ -169,14 +167,14 @@ def next_step(plan: ConnectPlan, progress: Progress) -> NextStep | None:
 
 
 def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
-    """Returns the status of the set-up. `plan` is the present plan; the status states if it has changed."""
+    """Returns the status of the set-up. `plan` is the current plan; the status reports whether it has changed."""
     changed = progress.plan_version != plan.version
     plan_steps = {step.id: step for step in plan.steps}
     coming = None if changed else next_step(plan, progress)
     if changed:
-        guidance = "The plan has changed since the set-up began: ask for it once more. What is the same stays done."
+        guidance = "The plan has changed since the set-up began: ask for it once more. Unchanged steps remain done."
     elif coming is None:
-        guidance = "Every step is done or skipped. Close the session; the workspace stays the user's."
+        guidance = "Every step is done or skipped. Close the session; the workspace remains the user's."
     else:
         guidance = f"Next is {coming.step.id}. {coming.guidance}"
     return ProgressStatus(
@@ -202,16 +200,16 @@ def status_of(plan: ConnectPlan, progress: Progress) -> ProgressStatus:
 def _guidance(step: PlanStep, at: StepProgress) -> str:
     if at.state == "failed":
         return (
-            f"It failed{f' {at.failures} times' if at.failures > 1 else ''}. Undo it by its rollback, mend the cause, "
-            "do it again and report done; report rolled_back where it stays undone."
+            f"It failed{f' {at.failures} times' if at.failures > 1 else ''}. Undo it by its rollback, fix the cause, "
+            "do it again and report done; report rolled_back if it remains undone."
             + (" It is optional: it may be skipped." if step.optional else "")
         )
     if at.state == "rolled_back":
         return "It is undone. Do it again and report done" + (", or skip it." if step.optional else ".")
     before = "Where its checks pass already, it is done: report done and write nothing. "
-    consent = f"Else ask the user first: {step.consent} " if step.consent else ""
+    consent = f"Otherwise ask the user first: {step.consent} " if step.consent else ""
     refused = "Without a yes, report skipped. " if step.consent and step.optional else ""
-    return f"{before}{consent}{refused}Write its files, run its commands, then its checks; report done where all pass."
+    return f"{before}{consent}{refused}Write its files, run its commands, then its checks; report done if all pass."
 
 
 def _check_order(plan: ConnectPlan, states: dict[str, StepProgress], step: PlanStep, outcome: Outcome) -> None:
@@ -248,7 +246,7 @@ def _check_evidence(step: PlanStep, report: StepReport) -> None:
         pattern = step.evidence.get(name)
         if pattern is None or not re.fullmatch(pattern, text):
             wanted = ", ".join(f"{key} ({shape})" for key, shape in step.evidence.items()) or "none"
-            raise EvidenceUnusable(f"{step.id} can't use this evidence.", fix=f"It takes {wanted}; leave others out.")
+            raise EvidenceUnusable(f"{step.id} can't use this evidence.", fix=f"It accepts {wanted}; omit others.")
 
 
 def _repeats(at: StepProgress, report: StepReport) -> bool:

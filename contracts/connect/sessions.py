@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 SESSION_LIVES = timedelta(minutes=30)
 KEPT = timedelta(days=30)
-"""Time for which a session and the digest of its code stay stored after its end. The code is refused for that time."""
+"""Time for which an ended session and its code's digest remain stored. During it, the code is refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Builds the plan by which an assistant sets up a local runtime with its user, from `setup_plans.yaml`.
 
-`progress.py` tracks how much of it is done. Nothing here runs a command.
+`progress.py` tracks its progress. Nothing here runs a command.
 """
 
 import re
@@ -53,23 +53,23 @@ class Choice(ToolModel):
 
 
 class Command(ToolModel):
-    """One self-contained command. It runs in a fresh shell, and repeating it does no harm."""
+    """One self-contained command. It runs in a fresh shell and can be repeated safely."""
 
     shell: Shell
     run: str
 
 
 class VendorCommand(ToolModel):
-    """The assistant's own command for the same purpose. It may write elsewhere; `note` states where."""
+    """The assistant's own command for the same purpose. It may write to other places, which `note` names."""
 
     run: str
     undo: str
     note: str
-    source: str = Field(description="The vendor's documentation of it")
+    source: str = Field(description="The vendor's documentation of the command")
 
 
 class FileToWrite(ToolModel):
-    """A file with its whole content, below the workspace. `<<name>>` is a placeholder for the user's input."""
+    """A file below the workspace, with its whole content. `<<name>>` is a placeholder for the user's input."""
 
     path: str
     mode: Literal["0600"] | None = Field(description="Permissions; null: the user's own default")
@@ -77,12 +77,12 @@ class FileToWrite(ToolModel):
 
 
 class UserInput(ToolModel):
-    """A value that the user has to provide. It only goes into files, never into a command."""
+    """A value that the user must provide. It is written only to files, never into a command."""
 
     name: str
     label: str
     example: str
-    pattern: str = Field(description="What it has to look like")
+    pattern: str = Field(description="Regular expression that it must match")
     personal: bool
 
 
@@ -109,7 +109,7 @@ class HttpCheck(ToolModel):
 
 
 class ToolCheck(ToolModel):
-    """The step is done if this tool of the session answers with that value of the field."""
+    """The step is done if the answer of this tool of the session has this value in the field."""
 
     kind: Literal["tool"] = "tool"
     tool: str
@@ -123,7 +123,7 @@ Check = Annotated[CommandCheck | HttpCheck | ToolCheck, Field(discriminator="kin
 
 
 class Rollback(ToolModel):
-    """The way to undo a step. `complete` is false if something remains; `note` states what."""
+    """How to undo a step. `complete` is false if something remains; `note` names it."""
 
     complete: bool
     note: str
@@ -131,9 +131,9 @@ class Rollback(ToolModel):
 
 
 class PlanStep(ToolModel):
-    """One step. It is done already if its checks pass.
+    """One step. It is already done if its checks pass.
 
-    Otherwise the assistant writes the files first, then runs the commands in order, and then every check has to pass.
+    Otherwise the assistant writes the files, then runs the commands in order, and then every check must pass.
     """
 
     id: str
@@ -141,9 +141,9 @@ class PlanStep(ToolModel):
     what: str
     why: str
     optional: bool
-    consent: str | None = Field(description="What the user has to agree to first; null: nothing beyond the plan")
-    needs: tuple[str, ...] = Field(description="Steps that have to be done for this one")
-    by_user: str | None = Field(description="What the user does, where the assistant can't or must not")
+    consent: str | None = Field(description="What the user must agree to first; null: nothing beyond the plan")
+    needs: tuple[str, ...] = Field(description="Steps that must be done before this one")
+    by_user: str | None = Field(description="What the user does, because the assistant can't or must not")
     inputs: tuple[UserInput, ...]
     files: tuple[FileToWrite, ...]
     commands: tuple[Command, ...]
@@ -151,8 +151,8 @@ class PlanStep(ToolModel):
     checks: tuple[Check, ...]
     rollback: Rollback
     side_effects: tuple[str, ...]
-    evidence: dict[str, str] = Field(description="What a report of the step may carry: name and pattern")
-    source: str | None = Field(description="Documentation of what the step relies on")
+    evidence: dict[str, str] = Field(description="Values that a report of the step may contain: name and pattern")
+    source: str | None = Field(description="Documentation on which the step relies")
 
     @property
     def digest(self) -> str:
@@ -167,7 +167,7 @@ class ConnectPlan(ToolModel):
     choice: Choice
     title: str
     profile_label: str
-    workspace: str = Field(description="The folder that the plan makes; nothing outside of it is written")
+    workspace: str = Field(description="The folder that the plan creates; nothing is written outside of it")
     boundary: str
     first_mission: str
     sent: tuple[str, ...] = Field(description="What leaves the machine, and when")
@@ -263,7 +263,7 @@ class _Template:
         }
 
     def text(self, template: str) -> str:
-        """Fills in every variable of a text, and the variables in their values."""
+        """Replaces every variable in a text, including the variables in their values."""
         return VARIABLE.sub(lambda variable: self.text(self.variables[variable[1]]), template)
 
     def step(self, row: StepRow) -> PlanStep:

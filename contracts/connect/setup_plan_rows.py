@@ -140,7 +140,7 @@ class StepRow(Row):
 
 
 class PlanFile(Row):
-    """The whole file, with every reference in it resolved."""
+    """The whole file, with all of its references resolved."""
 
     version: str
     title: str
@@ -200,11 +200,11 @@ def _faults(file: PlanFile) -> Iterator[str]:
         if not step.checks:
             yield f"{step.id} has no check"
         if set(step.commands) != set(file.shells):
-            yield f"{step.id} has commands for some shells and not for others"
+            yield f"{step.id} has commands for some shells but not for others"
         if step.rollback.commands and set(step.rollback.commands) != set(file.shells):
-            yield f"{step.id} can be rolled back in some shells and not in others"
+            yield f"{step.id} can be rolled back in some shells but not in others"
         if step.side_effects and step.rollback.complete and not (step.rollback.commands or not step.files):
-            yield f"{step.id} writes files and has no command that removes them"
+            yield f"{step.id} writes files but has no command that removes them"
         seen[step.id] = step
 
 
@@ -212,7 +212,7 @@ def _input_faults(file: PlanFile) -> Iterator[str]:
     written = [file_row.content for step in file.steps for file_row in step.files] + list(file.registrations.values())
     needed = {name for text in written for name in INPUT.findall(text)}
     if needed != set(file.inputs):
-        yield f"inputs that are asked for and those that are described differ: {sorted(needed ^ set(file.inputs))}"
+        yield f"the inputs that are used and those that are described differ: {sorted(needed ^ set(file.inputs))}"
     bare = file.model_dump(exclude={"registrations": True, "steps": {"__all__": {"files"}}})
     if any(INPUT.search(text) for text in texts_of(bare)):
-        yield "what the user gives stands outside of a file"
+        yield "a placeholder for user input stands outside of a file"

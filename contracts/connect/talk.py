@@ -1,7 +1,7 @@
 """Answers questions about a session from plan, progress and session, by the rules of `talk.yaml`. It calls no model.
 
 A topic matches if the question contains one of its phrases; the longest phrase wins. Example: "where is it, this
-failed" contains "where" with one word and "this failed" with two, so the answer is about failures.
+failed" contains "where", one word, and "this failed", two words, so the answer is about failures.
 """
 
 import re
@@ -26,7 +26,7 @@ _BILLED = {"one_time": "once", "recurring": "for {days} days"}
 
 
 class SessionFacts(ToolModel):
-    """Facts about a session besides its plan and progress. Times are UTC."""
+    """Facts about a session, in addition to its plan and progress. Times are UTC."""
 
     now: datetime
     expires_at: datetime
@@ -37,7 +37,7 @@ class SessionFacts(ToolModel):
 class TalkAnswer(ToolModel):
     """An answer, with the questions of all topics."""
 
-    topic: str | None = Field(description="Null where the question was not understood")
+    topic: str | None = Field(description="Null if the question was not understood")
     answer: str
     can_answer: tuple[str, ...] = Field(description="A question for each topic")
 
@@ -66,9 +66,9 @@ def load_talk() -> TalkFile:
 
 
 def answer(question: str, plan: ConnectPlan, progress: Progress, session_facts: SessionFacts) -> TalkAnswer:
-    """Answers a question. The same question about the same state gets the same words.
+    """Answers a question. The same question about the same state gets the same answer.
 
-    `progress` may belong to another version of the plan: steps that are identical count.
+    `progress` may belong to another version of the plan: identical steps count.
     """
     file = load_talk()
     words = tuple(_WORD.findall(question.casefold()))
@@ -109,7 +109,7 @@ def _matches(word: str, wanted: str) -> bool:
 
 
 def _named_step(plan: ConnectPlan, words: tuple[str, ...]) -> PlanStep | None:
-    """Returns the step whose whole id is in the question, the longest if there are several, or None."""
+    """Returns the step whose whole id is in the question, the longest one if there are several, or None."""
     spelled = " ".join(words)
     contained = [step for step in plan.steps if f" {step.id.replace('_', ' ')} " in f" {spelled} "]
     return max(contained, key=lambda step: len(step.id), default=None)

@@ -1,4 +1,4 @@
-"""Makes, checks, hashes and redacts session tokens: `svcs_` and 43 URL-safe characters with 256 random bits.
+"""Creates, checks, hashes and redacts session tokens: `svcs_` and 43 URL-safe characters with 256 random bits.
 
 Only the digest of a token is stored.
 """
@@ -8,7 +8,7 @@ import hmac
 import re
 import secrets
 
-TOKEN_PREFIX = "svcs_"  # noqa: S105 - the part that all have
+TOKEN_PREFIX = "svcs_"  # noqa: S105 - the part that all tokens share
 _RANDOM_BYTES = 32
 _TOKEN = re.compile(r"svcs_[A-Za-z0-9_-]{43}")
 

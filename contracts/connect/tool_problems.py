@@ -1,4 +1,4 @@
-"""Defines the failures of tools, which answer with `isError`: each with its code and its texts."""
+"""Defines the failures of tools, which answer with `isError`: each with its code and texts."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,10 +7,11 @@ from contracts.errors import ServiceError
 
 
 class ToolProblem(ServiceError):
-    """A failed tool call. `detail` states what happened, and `fix` what to do about it: those of the class, unless what
-    the call sent has to be named. No text contains a pairing code or a session token.
+    """A failed tool call. `detail` states what happened and `fix` what to do about it.
 
-    `retryable` is True if the same call may succeed later. `errors` holds pairs of a JSON pointer and a detail.
+    Both default to the class's texts; others name something that the call sent. No text contains a pairing code or a
+    session token. `retryable` is True if the same call may succeed later. `errors` contains pairs of a JSON pointer and
+    a detail.
     """
 
     code: ClassVar[str]
@@ -37,7 +38,7 @@ class CodeNeeded(ToolProblem):
 
 
 class PairingCodeRejected(CodeNeeded):
-    """The one problem for every code that opens nothing, whatever its cause."""
+    """The only problem for every code that opens no session, regardless of the cause."""
 
     code = "pairing_code_rejected"
     meaning = "No session was opened."
@@ -67,21 +68,21 @@ class KeyRejected(ToolProblem):
     """A presented key is not valid, or a request presents none."""
 
     code = "key_rejected"
-    meaning = "No valid key was presented, and the session sees what it saw."
-    advice = "Send a valid API key as Bearer token of the request or in api_key, or an address to sign with."
+    meaning = "No valid key was presented, and the session sees the same graph as before."
+    advice = "Send a valid API key as the request's Bearer token or in api_key, or an address to sign with."
 
 
 class SignatureRejected(ToolProblem):
     code = "signature_rejected"
-    meaning = "The signature is not the address's over a recent challenge of this session."
-    advice = "Call again with the address only, sign the typed_data that it answers, and send issued_at and proof."
+    meaning = "The signature is not the address's signature of a recent challenge of this session."
+    advice = "Call again with only the address, sign the typed_data in the answer, and send issued_at and proof."
 
 
 class ContractUnsure(ToolProblem):
-    """Only the address's contract can check the signature, and nobody can ask it."""
+    """Only the address's contract can check the signature, and it can't be queried."""
 
     code = "contract_unsure"
-    meaning = "The address's contract can't be asked at the moment, so its signature was neither accepted nor refused."
+    meaning = "The address's contract can't be queried now, so its signature was neither accepted nor refused."
     advice = "Send the same issued_at and proof again in a few seconds."
     retryable = True
 
@@ -97,7 +98,7 @@ class IntakeUnknown(ToolProblem):
 
     code = "intake_unknown"
     meaning = "No intake has this intake_id; nothing was recorded."
-    advice = "Send the `id` that POST /api/intake answered with, or leave intake_id out."
+    advice = "Send the `id` from the answer of POST /api/intake, or omit intake_id."
 
 
 class ArgumentsInvalid(ToolProblem):
@@ -109,7 +110,7 @@ class ArgumentsInvalid(ToolProblem):
 class InternalFault(ToolProblem):
     code = "internal_fault"
     meaning = "Something failed on our side."
-    advice = "Try again; if it goes on, tell the operator."
+    advice = "Try again; if it persists, tell the operator."
     retryable = True
 
 
@@ -135,14 +136,14 @@ class AddressUnsafe(ToolProblem):
     """The service's URL has characters that a shell would interpret."""
 
     code = "address_unsafe"
-    meaning = "The service's address has characters that don't belong into commands."
-    advice = "The operator has to set SVC_BASE_URL to an address of only letters, digits and . _ ~ : / -"
+    meaning = "The service's address has characters that must not occur in commands."
+    advice = "The operator must set SVC_BASE_URL to an address of only letters, digits and . _ ~ : / -"
 
 
 class PlanChanged(ToolProblem):
     code = "plan_changed"
     meaning = "The plan has changed since the set-up began."
-    advice = "Ask for the plan once more: what is the same in it stays done."
+    advice = "Ask for the plan once more: unchanged steps remain done."
 
 
 class StepUnknown(ToolProblem):
@@ -190,24 +191,24 @@ class OthersNeedIt(ToolProblem):
 class EvidenceUnusable(ToolProblem):
     code = "evidence_unusable"
     meaning = "The step can't use this evidence."
-    advice = "Send what `fix` names, and no other."
+    advice = "Send the evidence that `fix` names, and nothing else."
 
 
 class SecretInReport(ToolProblem):
     code = "secret_in_report"
-    meaning = "The report holds an API key or a session token. A key belongs only in the environment file."
-    advice = "Report without it. A key that was shown to others is to be rotated."
+    meaning = "The report contains an API key or a session token. A key belongs only in the environment file."
+    advice = "Report without it. Rotate a key that was shown to others."
 
 
 def how_to_get_a_code(app_url: str | None) -> str:
-    """Returns the way to get a pairing code: from the companion application's profile page, or by `svc pair`."""
+    """Returns how to get a pairing code: from the companion application's profile page, or by `svc pair`."""
     if app_url is None:
         return "Ask the user for a fresh pairing code, which `svc pair` prints on the machine that runs this service."
     return f"Ask the user for a fresh pairing code from {app_url}/profile."
 
 
 def tool_failures(app_url: str | None) -> tuple[ToolProblem, ...]:
-    """Returns every failure of a tool that no operation has. `app_url` is the companion application's address."""
+    """Returns the tool failures that HTTP operations do not have. `app_url` is the companion application's address."""
     return (
         *(kind(app_url) for kind in CodeNeeded.__subclasses__()),
         *(kind() for kind in ToolProblem.__subclasses__() if kind is not CodeNeeded),

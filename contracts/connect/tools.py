@@ -40,7 +40,7 @@ CREDENTIALS = frozenset({"pairing_code", "session_token", "api_key"})
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. The hints are those of MCP. All tools except the first need a session's token."""
+    """One tool. The hints are MCP's. All tools except the first need a session's token."""
 
     name: str
     title: str
@@ -82,9 +82,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         FIRST_TOOL,
         "Pair with the user",
-        "Call this first. Exchanges the pairing code that the user gives you for the token of a session of 30 minutes, "
-        "which every other tool takes. Consumes the code: it can't be used again. Whatever is wrong with a code, or "
-        "with asking about it, answers `pairing_code_rejected`: ask the user for a fresh one. Keep the token secret.",
+        "Call this first. Exchanges the user's pairing code for the token of a session of 30 minutes, "
+        "which every other tool needs. Consumes the code: it can't be used again. Anything wrong with a code, or "
+        "with its verification, answers `pairing_code_rejected`: ask the user for a fresh one. Keep the token secret.",
         HandshakeArguments,
         HandshakeResult,
         read_only=False,
@@ -94,9 +94,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_plan",
         "Get the set-up plan",
-        "Answers the steps that set up a local runtime for the chosen assistant, operating system and runtime profile, "
-        "with commands, files, checks and how each is undone. Runs nothing: you do, with the user's consent. Keeps the "
-        "choice in the session; another choice makes another plan, in which steps that are the same stay done.",
+        "Returns the steps that set up a local runtime for the chosen assistant, operating system and runtime profile, "
+        "with commands, files, checks and rollbacks. Runs nothing: you do, with the user's consent. Stores the "
+        "choice in the session; another choice creates another plan, in which identical steps remain done.",
         PlanArguments,
         PlanResult,
         read_only=False,
@@ -104,8 +104,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_report_step",
         "Report a step",
-        "Records how a step of the plan went, and answers which is next. Changes only the session's progress. A step "
-        "that is not in the plan answers `step_unknown`, one before its turn `step_not_ready`.",
+        "Records the outcome of a step of the plan, and returns the next one. Changes only the session's progress. A "
+        "step that is not in the plan answers `step_unknown`, one before its turn `step_not_ready`.",
         ReportStepArguments,
         ReportStepResult,
         read_only=False,
@@ -114,7 +114,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_status",
         "Where the set-up stands",
-        "Answers the session, its progress and what to do next: enough to go on after a lost context. Changes nothing.",
+        "Returns the session, its progress and the next step: enough to resume after a lost context. Changes nothing.",
         SessionArguments,
         StatusResult,
         read_only=True,
@@ -122,8 +122,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_talk",
         "Ask about the session",
-        "Answers a question about the session and its plan from their data, always the same way; no model is called. "
-        "Changes nothing. A question that it does not understand is answered with those that it does.",
+        "Answers a question about the session and its plan from their data, always in the same way; no model is "
+        "called. Changes nothing. If it does not understand a question, it lists those that it does.",
         TalkArguments,
         TalkAnswer,
         read_only=True,
@@ -131,8 +131,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_close",
         "End the session",
-        "Ends the session: its token is good for nothing any more, and going on needs a fresh pairing code. Undoes "
-        "nothing of what was set up.",
+        "Ends the session: its token becomes invalid, and continuing needs a fresh pairing code. Undoes "
+        "no part of the set-up.",
         SessionArguments,
         CloseResult,
         read_only=False,
@@ -141,8 +141,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_guardrail_check",
         "Judge an action before taking it",
-        "Reads an action into effects and judges them by a policy: whether it may be taken, why not, and what would "
-        "make it acceptable. Nothing is run; the check that passes with an `approval_token` uses it up. A request that "
+        "Analyses an action's effects and judges them by a policy: whether it may be taken, why not, and what would "
+        "make it acceptable. Nothing is run; a check that passes with an `approval_token` uses it up. A request that "
         "can't be judged answers `body_invalid`.",
         GuardrailCheckArguments,
         GuardrailResult,
@@ -162,8 +162,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_plans",
         "What can be bought",
-        f"The paid plans, as GET {PLANS_PATH} answers them: prices, and how an API key is bought. Changes and buys "
-        "nothing.",
+        f"The paid plans, as in GET {PLANS_PATH}: prices, and how to buy an API key. Changes and buys nothing.",
         SessionArguments,
         PlansAnswer,
         read_only=True,
@@ -171,8 +170,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_connect_graph",
         "See the graph of a key",
-        "Lets this session ask the graph of a key's owner with svc_world_query, instead of the profile's: after the "
-        "key was presented, as Bearer token of this request or in `api_key`, or after the owner's address signed. "
+        "Lets this session query the graph of a key's owner with svc_world_query, instead of the profile's: after the "
+        "key was presented, as this request's Bearer token or in `api_key`, or after the owner's address signed. "
         "Writing needs the MCP server by key. A wrong key answers `key_rejected`, a wrong signature "
         "`signature_rejected`.",
         GraphArguments,
@@ -182,7 +181,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "svc_intake_status",
         "How an intake stands",
-        "The state of a registration, as GET /api/intake/{intakeId} answers it. Changes nothing. An id that nobody has "
+        "The state of a registration, as in GET /api/intake/{intakeId}. Changes nothing. An unknown id "
         "answers `intake_not_found`.",
         IntakeStatusArguments,
         IntakeStatusResponse,

@@ -1,4 +1,4 @@
-"""Makes the agent card (A2A 1.0) and its signature. We run no A2A transport, as the card's bindings state."""
+"""Builds the agent card (A2A 1.0) and its signature. The service has no A2A transport, as the card's bindings state."""
 
 from typing import Any
 
@@ -32,10 +32,10 @@ API_V2_PATH = "/api/v2"
 
 
 def agent_card(installation: Installation) -> dict[str, Any]:
-    """Makes the unsigned card. A skill is a capability that is live according to the settings.
+    """Builds the unsigned card. Its skills are the capabilities that are live according to the settings.
 
-    Nothing in it is empty, and numbers and nulls are absent: so its canonical form is the card itself, whichever way an
-    implementation drops defaults.
+    It contains no empty values, numbers or nulls, so its canonical form is the card itself, however an implementation
+    drops defaults.
     """
     return {
         "name": SERVICE_NAME,
@@ -55,7 +55,7 @@ def agent_card(installation: Installation) -> dict[str, Any]:
             "extensions": [
                 {
                     "uri": installation.url(CAPABILITIES_PATH),
-                    "description": "Where the rest of the service is described. It answers over MCP and HTTP, and runs "
+                    "description": "Describes the rest of the service, which answers over MCP and HTTP and has "
                     "no A2A transport.",
                     "params": {
                         "openapi": installation.url(OPENAPI_PATH),
@@ -73,7 +73,7 @@ def agent_card(installation: Installation) -> dict[str, Any]:
             "bearer": {
                 "httpAuthSecurityScheme": {
                     "scheme": "Bearer",
-                    "description": "An API key, as a claim's activation packet holds it.",
+                    "description": "An API key, from a claim's activation packet.",
                 }
             },
             "apiKey": {

@@ -1,6 +1,6 @@
 """Loads the service's capabilities from `capabilities.yaml`, and derives their states from the settings.
 
-Every document follows it in what it includes. `registry.py` adds the results of probes.
+Every document derives its content from them. `registry.py` adds the results of probes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from contracts.settings import settings_that_give
 CAPABILITIES_FILE = Path(__file__).with_name("capabilities.yaml")
 
 NOT_CONFIGURED = "not_configured"
-"""The reason of a capability that is off because a setting is missing."""
+"""The reason for a capability that is off because a setting is missing."""
 
 Access = Literal["public", "api_key", "pairing"]
 Way = Literal["document", "asked", "health", "settings"]
@@ -35,10 +35,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The evidence that a capability works.
+    """The evidence that a capability works, by `way`.
 
-    `document`: the path in `what`, and the field that must be there; `asked`: method, path and status; `health`:
-    fields of `/health` with their values, as pairs; `settings`: only the settings.
+    `document`: a path and the field that must exist in it; `asked`: method, path and expected status; `health`: fields
+    of `/health` with their expected values, as pairs; `settings`: nothing but the settings.
     """
 
     way: Way
@@ -47,7 +47,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """One thing that the service can do. One setting of each entry of `needs` must be set."""
+    """One thing that the service can do. Of each entry of `needs`, one setting must be set."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ class Capability:
 class CapabilityState:
     """A capability's state according to the settings.
 
-    `missing`: the settings to make, `A or B` where either suffices.
+    `missing` lists the settings to set, as `A or B` if either suffices.
     """
 
     capability: Capability
@@ -82,8 +82,8 @@ class CapabilityState:
 
 @cache
 def load_capabilities() -> dict[str, Capability]:
-    """Returns every capability by its id, in the order of the file. Raises `KeyError` if a document names another."""
-    from contracts.publish.registry import PROJECTIONS  # whose rows name functions that call this one
+    """Returns every capability by its id, in the file's order. Raises `KeyError` if a document names an unknown one."""
+    from contracts.publish.registry import PROJECTIONS  # here: its rows name functions that call this one
 
     rows: list[dict[str, Any]] = yaml.load(CAPABILITIES_FILE.read_text(), yaml.CSafeLoader)
     routes: dict[str, list[str]] = {row["id"]: [] for row in rows}
@@ -101,7 +101,7 @@ def capability_states(installation: Installation) -> dict[str, CapabilityState]:
 
 
 def is_live(installation: Installation, id_: str) -> bool:
-    """Returns whether documents offer a capability. Raises `KeyError` on an unknown one."""
+    """Returns whether documents offer a capability. Raises `KeyError` for an unknown one."""
     return capability_states(installation)[id_].live
 
 

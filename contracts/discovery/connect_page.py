@@ -32,23 +32,23 @@ OUTCOMES = (
     ClaimOutcome(
         201,
         "Issued",
-        "Keep the key secret. Until its first use the same claim with the same Idempotency-Key shows it again, within "
-        "a day; one that was sent without that header is answered 409.",
+        "Keep the key secret. Until its first use, the same claim with the same Idempotency-Key returns it again, "
+        "within a day; a claim that was sent without that header is answered 409.",
     ),
-    ClaimOutcome(202, "Pending", "Nothing need be paid again. Send the same claim after Retry-After seconds."),
+    ClaimOutcome(202, "Pending", "Don't pay again. Repeat the same claim after Retry-After seconds."),
     ClaimOutcome(
         402,
         "Not matched",
-        "The payment does not fit the quote; code says why. With caseId its money is in a case: don't pay again. "
-        "Without it the transaction brought nothing for this quote.",
+        "The payment does not match the quote; code tells why. With caseId its money is in a case: don't pay again. "
+        "Without it, the transaction contained no money for this quote.",
     ),
-    ClaimOutcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or send the claim again."),
+    ClaimOutcome(409, "Claimed before, or being claimed now", "Follow links to the receipt, or repeat the claim."),
     ClaimOutcome(429, "Too many requests", "Wait Retry-After seconds."),
 )
 
 
 def connect_facts(installation: Installation) -> dict[str, Any]:
-    """Returns what the page states beyond what every text states."""
+    """Returns the page's facts, in addition to those that every text shares."""
     return {
         "tools": TOOLS,
         "outcomes": OUTCOMES,
@@ -78,7 +78,7 @@ def connect_facts(installation: Installation) -> dict[str, Any]:
 
 
 def _shown_quote(installation: Installation) -> dict[str, str] | None:
-    """Returns what a payer checks in a quote of this installation, or None if nothing is for sale."""
+    """Returns the parts of a quote of this installation that a payer checks, or None if nothing is for sale."""
     if installation.rail.missing:
         return None
     quote = example_quote(installation.rail, installation.base_url)
@@ -107,7 +107,7 @@ def _shown_quote(installation: Installation) -> dict[str, str] | None:
 
 
 def _quote_command(installation: Installation) -> str:
-    """Returns a command without a payer: one address can only have so many open quotes."""
+    """Returns a command without a payer, because each address can have only a limited number of open quotes."""
     body = json.dumps(json.dumps({"planId": EXAMPLE_PLAN, "payerAddress": "$PAYER"}))
     headers = "-H 'Content-Type: application/json'"
     return f"PAYER=0x…  # the address to pay from\ncurl {installation.url(QUOTE_PATH)} {headers} -d {body}"

@@ -1,4 +1,4 @@
-"""Encodes documents whose shape is somebody else's standard, and derives names of a service from its address."""
+"""Encodes documents whose format is a third party's standard, and derives names of a service from its address."""
 
 import ipaddress
 import json
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """Renders a document as compact JSON, its keys in the order given."""
+    """Renders a document as compact JSON, with its keys in the given order."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 

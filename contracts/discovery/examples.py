@@ -1,8 +1,8 @@
 """Adds examples to the description: recorded exchanges, one body per problem code, and published bodies.
 
-`tests/record_examples.py` records into `contracts/openapi/examples/`, one file per operation, and only what an
-installation can't show of itself when it publishes: answers to requests with a body or parameters, answers that come
-from the ledger, and documents whose numbers an installation may not have.
+`tests/record_examples.py` records into `contracts/openapi/examples/`, one file per operation. It records only what an
+installation can't show itself when it publishes: answers to requests with a body or parameters, answers from the
+ledger, and documents whose figures an installation may not have.
 """
 
 import json
@@ -26,21 +26,21 @@ EXAMPLES_DIR = Path(__file__).parents[1] / "openapi" / "examples"
 PROBLEM_EXAMPLES = EXAMPLES_DIR / "problems.json"
 """Recorded problem bodies, by code."""
 PRICES = EXAMPLES_DIR / "prices.json"
-"""USD by plan: the price of each plan that the recorded purchases bought."""
+"""USD by plan: the price of each plan in the recorded purchases."""
 
 RECORDED_AT = "https://svc.example"
-"""Base address of the installation whose answers are recorded."""
+"""Base address of the recorded installation."""
 
 RECORDED_PLANS = "{plans}"
-"""Stands in recorded texts for the ids of all plans."""
+"""Placeholder in recorded texts for the ids of all plans."""
 
 _RULESET = re.compile(r"\d+ rules of ruleset [0-9a-f]+")
 
 PROBLEM_CODES = "x-problem-codes"
-"""Key under which the committed description lists the codes of a response. Published, they are examples."""
+"""Key under which the committed description lists a response's problem codes. Publishing turns them into examples."""
 
 DEFINING_PROBLEMS = (refusals, recovery, trial_keys, case_access, intake_problems, SecretInText)
-"""Definitions of `RequestProblem` outside of `contracts.errors`. The classes are found only if these are imported."""
+"""What defines `RequestProblem` classes outside of `contracts.errors`, imported so that the classes are found."""
 
 _PAYMENT_ID = "pay_0123456789abcdef0123456789abcdef"
 _PURCHASES = PLANS_PATH.rpartition("/")[0] + "/"
@@ -50,7 +50,7 @@ _PROBLEM_REF = "#/components/examples/"
 def add_recorded(described: dict[str, Any], base_url: str) -> None:
     """Adds recorded exchanges to parameters, request bodies and answers, in place, with the address `base_url`.
 
-    A purchase's answer is left out if the price of a plan that was bought has changed since.
+    Omits the answers of purchases if the price of a bought plan has changed since the recording.
     """
     are_priced_now = json.loads(PRICES.read_text()).items() <= prices_now().items()
     for path, operations in described["paths"].items():
@@ -80,7 +80,7 @@ def add_problems(described: dict[str, Any], base_url: str) -> None:
 
 
 def add_pending(described: dict[str, Any], base_url: str) -> None:
-    """Adds the one example of a signed payment that is under way to every operation that answers so, in place.
+    """Adds the single example of a pending signed payment to every operation that has such an answer, in place.
 
     Its link is a template, because no payment has the example's id.
     """
@@ -102,7 +102,7 @@ def add_pending(described: dict[str, Any], base_url: str) -> None:
 def recorded(operation_id: str) -> list[dict[str, Any]]:
     """Returns recorded exchanges of one operation: `{name, request: {path, query, header, body}, status, example}`.
 
-    One with an example that is no JSON has its `mediaType` too.
+    An exchange with an example that is not JSON also has a `mediaType`.
     """
     file = EXAMPLES_DIR / f"{operation_id}.json"
     exchanges: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
@@ -110,7 +110,7 @@ def recorded(operation_id: str) -> list[dict[str, Any]]:
 
 
 def prices_now() -> dict[str, str]:
-    """USD by plan."""
+    """Returns the current prices in USD, by plan."""
     return {plan.id: usd_of(plan.price) for plan in load_plans().values()}
 
 
@@ -155,8 +155,8 @@ def _add_answer(operation: dict[str, Any], exchange: dict[str, Any], base_url: s
 
 
 def _localised(value: Any, base_url: str) -> Any:
-    """Puts this installation's address, plans and guardrail into a recorded value. Signed values stay as they were
-    recorded, because their hash covers their addresses."""
+    """Replaces address, plans and ruleset in a recorded value by this installation's. Signed values remain as recorded,
+    because their hash covers their addresses."""
     if isinstance(value, str):
         told = value.replace(RECORDED_AT, base_url).replace(RECORDED_PLANS, ", ".join(load_plans()))
         return _RULESET.sub(lambda found: _ruleset_text() or found[0], told)
@@ -174,7 +174,7 @@ def _ruleset_text() -> str | None:
 
 
 def _ruleset() -> dict[str, Any]:
-    """Returns what verdicts say of the rules that are loaded here; nothing where they can't be loaded."""
+    """Returns the members of verdicts that identify the loaded rules; empty if the rules can't be loaded."""
     try:
         guardrail = loaded_guardrail()
     except RulesetInvalid:
@@ -183,7 +183,7 @@ def _ruleset() -> dict[str, Any]:
 
 
 def _rendered(problem: type[RequestProblem], base_url: str) -> Any:
-    """The body of a problem that can't be provoked at will, as the service writes it."""
+    """Renders the body of a problem that can't be provoked at will, as the service would."""
     example = problem(f"{problem.title}.")
     links = ProblemLinks(base_url, sells=True).of(example, "GET", "/api/example")
     return json.loads(problem_body(example, "/api/example", "0123456789abcdef", links))

@@ -1,4 +1,4 @@
-"""The state of the service: what `/health` and `/metrics` say of it, both from the same facts."""
+"""Defines the state of the service: the facts from which both `/health` and `/metrics` are built."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pydantic import Field
 from contracts.base import Document, Timestamp
 
 MOST_CLOCK_SKEW_S = 30
-"""Beyond it the time of a payment's block can't be held against ours well enough."""
+"""Beyond it, the time of a payment's block can't be compared with our clock reliably enough."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class JobFacts:
 
 @dataclass(frozen=True)
 class ServiceFacts:
-    """Everything that is known of the service at `now`. Times are UTC.
+    """Everything known about the service at `now`. Times are UTC.
 
-    `documents` gives the age in seconds of each published document, and whether it is stale. `nodes_answering` holds,
-    for each RPC node, whether it answered last; it is empty where payments are not set up. `disputes` counts facts on
-    which RPC nodes disagree. `broken_tokens` are further tokens whose history can't be read on.
+    `documents` contains, for each published document, its age in seconds and whether it is stale. `nodes_answering`
+    contains, for each RPC node, whether it answered last; it is empty if payments are not set up. `disputes` counts
+    facts on which RPC nodes disagree. `broken_tokens` are further tokens whose history can no longer be read.
     """
 
     now: datetime
@@ -52,7 +52,7 @@ class ServiceFacts:
     checks: Mapping[str, bool]
     broken_tokens: tuple[str, ...] = ()
     payments_problem: str | None = None
-    """The stable reason for which nothing is sold, although payments are set up."""
+    """The stable reason for selling nothing although payments are set up."""
 
     @property
     def stale_documents(self) -> list[str]:
@@ -76,7 +76,7 @@ class ServiceFacts:
 
     @property
     def is_fine(self) -> bool:
-        """Returns whether nothing is known that an operator should see to."""
+        """Returns whether there is no known problem for an operator to fix."""
         in_time = self.clock_skew_s is None or abs(self.clock_skew_s) <= MOST_CLOCK_SKEW_S
         sound = not (self.stale_documents or self.failing_jobs or self.failed_checks or self.disputes)
         usable = self.ledger_reachable and self.guardrail_problem is None and self.payments_problem is None
@@ -87,8 +87,8 @@ class FailingJob(Document):
     """A job of the pipeline whose newest run failed."""
 
     job: str
-    since: Timestamp = Field(description="When the first of the failures in a row ended (UTC)")
-    reason: str | None = Field(description="Why the newest run failed, as a stable code; null where it is not known")
+    since: Timestamp = Field(description="When the first of the consecutive failures ended (UTC)")
+    reason: str | None = Field(description="Why the newest run failed, as a stable code; null if unknown")
     consecutive_failures: int = Field(ge=1)
 
 
@@ -97,7 +97,7 @@ class Health(Document):
 
     ok: Literal[True] = True
     status: Literal["ok", "degraded"] = Field(
-        description="`degraded` where a document is stale, a job of the pipeline or a check of its tables fails, the "
+        description="`degraded` if a document is stale, a job of the pipeline or a check of its tables fails, the "
         "ledger can't be reached, the guardrail or payments have a problem, the clock is wrong or RPC nodes disagree"
     )
     host: str = Field(description="The host that answers: SVC_HOST_NAME, or the machine's name")
@@ -106,22 +106,22 @@ class Health(Document):
     age_s: int = Field(ge=0, description="Seconds since then")
     stale_documents: list[str] = Field(description="Paths of published documents past their `staleAfter`")
     failing_jobs: list[FailingJob] = Field(description="Jobs of the pipeline whose newest run failed")
-    failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/checks.json` says which")
+    failed_checks: list[str] = Field(description="Tables whose checks did not pass; `/checks.json` has the details")
     broken_tokens: list[str] = Field(
         description="Tokens of `/data/tokens/` whose events can't be read or whose list failed its proof; their "
-        "documents say why, and all others go on"
+        "documents state why, and all others continue"
     )
     ledger_reachable: bool
     guardrail_problem: str | None = Field(
-        description="The first fault of the rule files as they are now; the rules in use are the last good ones"
+        description="First fault of the current rule files; the last valid rules remain in use"
     )
     payments_problem: str | None = Field(
-        description="`coin_decimals_differ` where RPC nodes agree that the coin has other decimals than USDC, so that "
-        "nothing is sold; null where nothing is known to be wrong"
+        description="`coin_decimals_differ` if RPC nodes agree that the coin's decimals are not those of USDC, so that "
+        "nothing is sold; null if no problem is known"
     )
     clock_skew_s: int | None = Field(
-        description="Seconds by which our clock was ahead of the chain's newest block when last looked; beyond 30 "
-        "either way it is wrong or the chain stands still. Null where payments are not set up or no provider answers"
+        description="Seconds by which our clock was ahead of the chain's newest block at the last check; beyond 30 in "
+        "either direction it is wrong or the chain is stuck. Null if payments are not set up or no provider answers"
     )
     disputes: int = Field(
         ge=0,
@@ -130,12 +130,12 @@ class Health(Document):
     )
     observed_age_s: int = Field(
         ge=0,
-        description="Seconds since ledger, guardrail rules and clock were last checked; about one while all is well",
+        description="Seconds since ledger, guardrail rules and clock were last checked; normally about one",
     )
 
 
 def health_of(facts: ServiceFacts) -> Health:
-    """Returns what `/health` says of the facts."""
+    """Builds the answer of `/health` from the facts."""
     return Health(
         status="ok" if facts.is_fine else "degraded",
         host=facts.host,

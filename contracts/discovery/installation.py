@@ -1,6 +1,6 @@
 """Describes one installation: its address, the public part of its settings, its signing keys.
 
-Nothing secret belongs here: everything here may be published.
+Nothing secret belongs here: all of it may be published.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from contracts.settings import PREFIX, Settings
 class Installation:
     """One installation. Addresses are lower case.
 
-    None means switched off, except for `keys`, which may be elsewhere.
+    None means switched off, except for `keys`, which may be on another host.
     """
 
     base_url: str
@@ -35,7 +35,7 @@ class Installation:
     demo: bool = False
     keys: KeySet | None = None
     configured: frozenset[str] = frozenset()
-    """The names of the settings that are made (`SVC_TOKEN_ADDRESS`); of secret ones, too, only the name. 0 is off."""
+    """Names of the settings that are set (`SVC_TOKEN_ADDRESS`), even for secret ones. 0 counts as unset."""
 
     @property
     def network(self) -> str:

@@ -1,4 +1,4 @@
-"""Derives each capability's status from the probes. Pure: documents and answers in, findings out."""
+"""Derives each capability's status from the probes: from documents and answers to findings. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ Request = tuple[str, str]
 class Answers:
     """The service's answers at its public address.
 
-    `silent` is why it could not be probed (`not_answering`, `not_ready`, `another_service`). `health` is the body of
-    `/health`; `statuses` has a status, or None where there was no answer, by method and path.
+    `silent` is the reason why it could not be probed (`not_answering`, `not_ready`, `another_service`). `health` is the
+    body of `/health`. `statuses` contains a status by method and path, or None if there was no answer.
     """
 
     silent: str | None = None
@@ -32,7 +32,7 @@ class Answers:
 
 
 def requests_needed(states: Mapping[str, CapabilityState]) -> list[Request]:
-    """Returns the requests to make beside `/health`, each once."""
+    """Returns the requests to send in addition to `/health`, each once."""
     requests = [
         (state.capability.judged.what[0], state.capability.judged.what[1])
         for state in states.values()
@@ -42,7 +42,7 @@ def requests_needed(states: Mapping[str, CapabilityState]) -> list[Request]:
 
 
 def documents_needed(states: Mapping[str, CapabilityState]) -> list[str]:
-    """Returns paths of the documents to read, each once."""
+    """Returns the paths of the documents to read, each once."""
     paths = (
         state.capability.judged.what[0]
         for state in states.values()
@@ -52,7 +52,7 @@ def documents_needed(states: Mapping[str, CapabilityState]) -> list[str]:
 
 
 def judged_by_answers(states: Mapping[str, CapabilityState]) -> list[str]:
-    """Returns the capabilities that only answers of the service can judge."""
+    """Returns the capabilities that only the service's answers can judge."""
     return [
         id_
         for id_, state in states.items()
@@ -66,7 +66,7 @@ def judge(
     answers: Answers | None,
     now: datetime,
 ) -> dict[str, Finding]:
-    """Returns findings by capability; none without `answers`, or where a rate limit refused the request."""
+    """Returns findings by capability; there are none without `answers`, or if a rate limit refused the request."""
     return {finding.capability: finding for finding in _judge(states, documents, answers, now)}
 
 
@@ -95,7 +95,7 @@ def _request_of(way: Way, what: tuple[Any, ...]) -> str:
 
 
 def _of_document(fields: Mapping[str, Any], needed: str | None) -> Verdict:
-    """Judges a document: with a freshness block, live unless its number is unavailable; else if the field exists."""
+    """Judges a document: live unless its number is unavailable, or, without a freshness block, if the field exists."""
     if needed is not None:
         return (Status.LIVE, None) if fields.get(needed) else (Status.OFF, NO_DATA)
     if fields["quality"] == Quality.UNAVAILABLE:

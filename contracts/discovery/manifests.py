@@ -1,4 +1,4 @@
-"""Makes manifests of other standards: ERC-8004 registration, plugin manifest, API catalog, list of skills."""
+"""Builds manifests of other standards: ERC-8004 registration, plugin manifest, API catalog, list of skills."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
 
 def erc8004_registration(installation: Installation) -> dict[str, Any]:
-    """Makes the registration file of ERC-8004. Its empty list states that the service is in no identity registry.
+    """Builds the registration file of ERC-8004. Its empty list states that the service is in no identity registry.
 
-    Our trust registry is another contract, so no kind of trust is claimed.
+    Our trust registry is a different contract, so the file claims no kind of trust.
     """
     return {
         "type": REGISTRATION_TYPE,
@@ -56,15 +56,15 @@ def erc8004_registration(installation: Installation) -> dict[str, Any]:
 
 
 def ai_plugin(installation: Installation) -> dict[str, Any]:
-    """Makes the plugin manifest (v1, retired in 2024, still requested). Without a contact, its address is empty."""
+    """Builds the plugin manifest (v1, retired in 2024, still requested). Without a contact, its address is empty."""
     offered = " ".join(f"{capability.title}: {capability.description}" for capability in live_ones(installation))
     return {
         "schema_version": "v1",
         "name_for_human": SERVICE_SHORT_NAME,
         "name_for_model": SERVICE_ID,
         "description_for_human": SERVICE_SUMMARY,
-        "description_for_model": f"{SERVICE_DESCRIPTION} What can be used here: {offered} Public operations need no "
-        "key; API v2 takes a key as Bearer token or X-Api-Key, as the OpenAPI description says.",
+        "description_for_model": f"{SERVICE_DESCRIPTION} Available here: {offered} Public operations need no "
+        "key; API v2 accepts a key as Bearer token or X-Api-Key, as the OpenAPI description specifies.",
         "auth": {"type": "none"},
         "api": {"type": "openapi", "url": installation.url(OPENAPI_PATH)},
         "logo_url": installation.url(ICON_PATH),
@@ -74,7 +74,7 @@ def ai_plugin(installation: Installation) -> dict[str, Any]:
 
 
 def api_catalog(installation: Installation) -> dict[str, Any]:
-    """Makes the API catalog (RFC 9727) as a linkset (RFC 9264): the whole API, API v2, and the MCP server."""
+    """Builds the API catalog (RFC 9727) as a linkset (RFC 9264): the whole API, API v2, and the MCP server."""
 
     def link(path: str, media_type: str) -> dict[str, str]:
         return {"href": installation.url(path), "type": media_type}
@@ -117,7 +117,7 @@ def api_catalog(installation: Installation) -> dict[str, Any]:
 
 
 def agent_skills(installation: Installation) -> dict[str, Any]:
-    """Makes the list of skills (discovery 0.2.0) with the digest of the skill as it is served."""
+    """Builds the list of skills (discovery 0.2.0) with the digest of the served skill."""
     return {
         "$schema": SKILLS_SCHEMA,
         "skills": [

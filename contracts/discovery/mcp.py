@@ -1,4 +1,4 @@
-"""Makes the documents that lead a client to the MCP servers: cards (SEP-2127), the catalog with them, `server.json`."""
+"""Builds the documents that lead a client to the MCP servers: cards (SEP-2127), their catalog, and `server.json`."""
 
 from typing import Any
 
@@ -42,21 +42,19 @@ _KEY_HEADER = {
     "value": "Bearer {api_key}",
     "isRequired": True,
     "isSecret": True,
-    "variables": {
-        "api_key": {"description": "The API key, as a claim issued it", "isRequired": True, "isSecret": True}
-    },
+    "variables": {"api_key": {"description": "The API key, from a claim", "isRequired": True, "isSecret": True}},
 }
 
 
 def server_card(installation: Installation) -> dict[str, Any]:
-    """Makes the card: the server's name and address. Clients get the list of tools from the server itself."""
+    """Builds the card: the server's name and address. Clients get the list of tools from the server itself."""
     remote = _remote(installation, MCP_PATH)
     companion = {"companionApplication": is_live(installation, "companion_application")}
     return _card(installation, CONNECT_SERVER, remote, companion)
 
 
 def key_server_card(installation: Installation) -> dict[str, Any]:
-    """Makes the card of the server by key. It names the tools, because that server lists them for keys only."""
+    """Builds the card of the server by key. It names the tools, because that server lists them only for keys."""
     remote = _remote(installation, KEY_MCP_PATH) | {"headers": [_KEY_HEADER]}
     # Imported here because every start of the API imports this module, and only publishing needs the tools' models.
     from contracts.connect.key_tools import KEY_TOOLS
@@ -65,7 +63,7 @@ def key_server_card(installation: Installation) -> dict[str, Any]:
 
 
 def registry_entry(installation: Installation) -> dict[str, Any]:
-    """Makes `server.json`, by which an operator publishes the server by key in the MCP registry."""
+    """Builds `server.json`, with which an operator publishes the server by key in the MCP registry."""
     return {
         "$schema": REGISTRY_SCHEMA,
         **_identity(installation, KEY_SERVER),
@@ -112,7 +110,7 @@ def _remote(installation: Installation, path: str) -> dict[str, Any]:
 
 
 def ai_catalog(installation: Installation) -> dict[str, Any]:
-    """Makes the catalog: the cards of both MCP servers, the agent's card, the skill and the API."""
+    """Builds the catalog: the cards of both MCP servers, the agent's card, the skill and the API."""
     domain = host_of(installation.base_url)
     entries = [
         ("mcp", SERVER_NAME, SERVER_TITLE, SERVER_CARD_MEDIA_TYPE, SERVER_CARD_PATH),

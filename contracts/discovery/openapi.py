@@ -1,8 +1,8 @@
 """Publishes the committed OpenAPI description for one installation.
 
-`python -m api.openapi` writes the committed file from routes and models; it has no examples. Publishing adds the
+`python -m api.openapi` writes the committed file from routes and models, without examples. Publishing adds the
 installation's address, the ids of its plans and all examples. Two documents publish it: `/openapi.json`, and
-`/openapi-v2.yaml` with API v2 only.
+`/openapi-v2.yaml` with only API v2.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,22 +31,22 @@ Bodies = Mapping[str, bytes]
 
 
 def openapi_json(installation: Installation, published: Iterable[str]) -> bytes:
-    """Makes the whole description of an installation that publishes documents at these paths."""
+    """Builds the whole description of an installation that publishes documents at these paths."""
     return msgspec.json.encode(description_for(installation, published))
 
 
 @lru_cache(maxsize=4)
 def openapi_v2_yaml(whole: bytes) -> bytes:
-    """Makes the description of API v2 in YAML from the whole one, which may not have changed since it was published."""
+    """Builds the description of API v2 in YAML from the whole one. Caches it, because that rarely changes."""
     described = restricted(msgspec.json.decode(whole), V2_PREFIX)
     text: str = yaml.dump(described, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
 
 
 def description_for(installation: Installation, published: Iterable[str]) -> dict[str, Any]:
-    """Makes the description with `servers`, `contact` and examples of `installation`.
+    """Builds the description with `servers`, `contact` and examples of `installation`.
 
-    The example of a published document is the document itself, by its address: so the description does not change when
+    The example of a published document is the document itself, by its address, so the description does not change when
     a number does.
     """
     described: dict[str, Any] = msgspec.json.decode(_described_before_documents(installation))
@@ -58,7 +58,7 @@ def description_for(installation: Installation, published: Iterable[str]) -> dic
 
 @lru_cache(maxsize=8)
 def _described_before_documents(installation: Installation) -> bytes:
-    """Makes the part of the description that does not depend on what is published."""
+    """Builds the part of the description that does not depend on the published documents."""
     described: dict[str, Any] = msgspec.json.decode(_described_at(installation.base_url))
     if installation.contact_email is not None:
         described["info"]["contact"]["email"] = installation.contact_email
@@ -70,7 +70,7 @@ def _described_before_documents(installation: Installation) -> bytes:
 
 @lru_cache(maxsize=8)
 def _described_at(base_url: str) -> bytes:
-    """Makes the part that is the same for all installations at an address."""
+    """Builds the part that is the same for all installations at an address."""
     described: dict[str, Any] = msgspec.json.decode(OPENAPI_FILE.read_bytes())
     described["servers"] = [{"url": base_url}]
     add_recorded(described, base_url)
@@ -107,7 +107,7 @@ def restricted(described: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _show_plans(described: dict[str, Any], installation: Installation) -> None:
-    """Shows all plans and the keys of receipts: a reader looks up in them what other examples buy, and who signed."""
+    """Adds all plans and the key set, in which a reader can look up what other examples buy and who signed receipts."""
     catalog = plans_answer(installation.rail, installation.base_url, REQUESTS_A_DAY, trials=installation.issues_trials)
     bodies: dict[str, Any] = {PLANS_PATH: catalog.model_dump(mode="json", by_alias=True)}
     if installation.keys is not None:
@@ -122,7 +122,7 @@ def _show_own_quote(described: dict[str, Any], installation: Installation) -> No
         return
     own = example_quote_answer(installation.rail, installation.base_url, installation.keys)
     for media in described["paths"][QUOTE_PATH]["post"]["responses"]["201"]["content"].values():
-        media["examples"] = {"published": {"summary": "A quote of this installation, long over", "value": own}}
+        media["examples"] = {"published": {"summary": "An expired quote of this installation", "value": own}}
 
 
 def _media(described: dict[str, Any], path: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The public contract: what the service is in the words that hold, and where its live numbers are. It states none."""
+"""Builds the public contract: the service's stable terms, and the addresses of its live numbers instead of numbers."""
 
 from functools import cache
 from pathlib import Path
@@ -58,7 +58,7 @@ class CapabilityLists(Document):
 
 
 class PublicContract(Document):
-    """The terms that everybody who describes the service or builds on it may rely on."""
+    """The terms on which everybody who describes the service or builds on it may rely."""
 
     ok: Literal[True] = True
     schema_: Literal["svc.public_contract.v1"] = Field(alias="schema")
@@ -71,7 +71,7 @@ class PublicContract(Document):
     network: str = Field(description="CAIP-2 chain id")
     domains: list[NamedText] = Field(description="The seven domains of the graph")
     validator: Validator
-    live_counts: list[LiveCount] = Field(description="Where counts are; none is stated here")
+    live_counts: list[LiveCount] = Field(description="Addresses of counts; no count is stated here")
     legacy_terms: list[LegacyTerm]
     rules: list[NamedText]
     capabilities: CapabilityLists
@@ -81,7 +81,7 @@ class PublicContract(Document):
 
 
 def public_contract(installation: Installation) -> PublicContract:
-    """Makes the public contract, with the state of every capability."""
+    """Builds the public contract, with the state of every capability."""
     texts = _texts()
     states = capability_states(installation).items()
 

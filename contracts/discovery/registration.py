@@ -1,4 +1,4 @@
-"""Makes the agent-assisted registration contract: ways to register with steps, endpoints, consent, and the request."""
+"""Builds the agent-assisted registration contract: ways to register, endpoints, consent rules, and the request."""
 
 from functools import cache
 from pathlib import Path
@@ -36,10 +36,10 @@ class RegistrationMode(Document):
     id: str
     title: str
     capability: str = Field(description="Its entry in the capability registry")
-    status: Status = Field(description="By the settings; whether it answers now, the registry says")
+    status: Status = Field(description="According to the settings; the registry states whether it answers now")
     reason: str | None
     missing_settings: list[str]
-    steps: list[Step] = Field(description="None where it is off")
+    steps: list[Step] = Field(description="Empty if it is off")
 
 
 class Endpoint(Document):
@@ -60,7 +60,7 @@ class McpEndpoint(Document):
     first_tool: str
     tools: list[str]
     codes: list[Literal["companion_application", "operator"]] = Field(
-        description="Who hands out pairing codes: the companion application's profile page, or this service's operator"
+        description="Who issues pairing codes: the companion application's profile page, or this service's operator"
     )
     app_url: str | None = Field(description="The companion application")
 
@@ -105,7 +105,7 @@ class RegistrationContract(Document):
 
 
 def registration_contract(installation: Installation) -> RegistrationContract:
-    """Makes the ways to register, without endpoints of capabilities that are off."""
+    """Builds the ways to register, without the endpoints of capabilities that are off."""
     texts = _texts()
     return RegistrationContract(
         schema_=SCHEMA_ID,
@@ -133,7 +133,7 @@ def registration_contract(installation: Installation) -> RegistrationContract:
 
 
 def intake_request_schema(installation: Installation) -> dict[str, Any]:
-    """Makes the registration request of every lane as JSON Schema 2020-12."""
+    """Builds the JSON Schema 2020-12 of the registration request, for every lane."""
     named = {"$schema": SCHEMA_DIALECT, "$id": installation.url(schema_path(REQUEST_SCHEMA)), "title": "IntakeRequest"}
     return {**named, **_request_schema()}
 

@@ -1,4 +1,4 @@
-"""Makes the capability registry: the state of every capability by the settings and by the findings of probes."""
+"""Builds the capability registry: the state of every capability according to the settings and the probes' findings."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NOT_LOOKED = "not_looked_yet"
 NOT_ANSWERING = "not_answering"
 
 SETTINGS = "settings"
-"""The evidence of a capability that only the settings decide."""
+"""The evidence for a capability that only the settings determine."""
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 RESTATED_EVERY = timedelta(hours=1)
-"""An unchanged finding is restated at most this often, so that the registry's bytes (and ETag) stay stable."""
+"""An unchanged finding is renewed at most this often, so that the registry's bytes (and ETag) remain stable."""
 
 DeterminedBy = Literal["settings", "warehouse", "http"]
 
@@ -43,7 +43,7 @@ class Finding:
     checked_at: datetime
 
     def equals_but_for_time(self, other: Finding) -> bool:
-        """Decides whether the two differ at most in their time."""
+        """Decides whether the two are equal except for their time."""
         return (self.status, self.reason, self.determined_by, self.evidence) == (
             other.status,
             other.reason,
@@ -53,7 +53,7 @@ class Finding:
 
 
 def kept_findings(earlier: Mapping[str, Finding], new: Mapping[str, Finding]) -> dict[str, Finding]:
-    """Returns the finding to state: an earlier one where the new one is equal within the hour, else the new one."""
+    """Returns the findings to publish: an earlier finding if the new one is equal within the hour, else the new one."""
     return {id_: _current(earlier.get(id_), finding) for id_, finding in new.items()}
 
 
@@ -80,7 +80,7 @@ class CapabilityEntry(Document):
     access: Access = Field(description="Who may use it: anybody, the holder of an API key, or a paired assistant")
     status: Status = Field(description="`live`: can be used now; `planned`: not built; `off`: can't be used here now")
     reason: str | None = Field(description="Why it is not live, or how it is impaired, as a stable code")
-    missing_settings: list[str] = Field(description="Settings that the operator would have to make")
+    missing_settings: list[str] = Field(description="Settings that the operator would have to set")
     routes: list[Route]
     tools: list[str] = Field(description="Tools of the MCP server")
     determined_by: DeterminedBy = Field(
@@ -88,7 +88,7 @@ class CapabilityEntry(Document):
     )
     evidence: str | None = Field(description="The document or path that was checked")
     checked_at: Timestamp | None = Field(
-        description="The first check with this result, restated hourly (UTC); null before the first check"
+        description="The first check with this result, renewed hourly (UTC); null before the first check"
     )
 
 
@@ -106,7 +106,7 @@ class CapabilityRegistry(Document):
 
 
 def registry(installation: Installation, findings: Mapping[str, Finding]) -> CapabilityRegistry:
-    """Returns every capability, from the settings and the findings."""
+    """Builds the registry from the settings and the findings."""
     return CapabilityRegistry(
         schema_=SCHEMA_ID,
         schema_url=installation.url(schema_path("svc-base-capabilities")),
@@ -128,7 +128,7 @@ def _entry(installation: Installation, state: CapabilityState, finding: Finding 
         finding = finding if finding is not None and finding.equals_but_for_time(configured) else None
         status, reason, determined_by = state.status, state.reason, configured.determined_by
     elif finding is None or finding.determined_by == "settings":
-        # Nobody has looked since the settings are as they are.
+        # No probe has run since the settings changed.
         finding, status, reason, determined_by = None, Status.OFF, NOT_LOOKED, "settings"
     else:
         status, reason, determined_by = finding.status, finding.reason, finding.determined_by

@@ -1,4 +1,4 @@
-"""Makes the JSON Schemas of our own documents from their models, and their paths."""
+"""Defines the dialect and the paths of the JSON Schemas that the service publishes."""
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -1,4 +1,4 @@
-"""Names of the service and paths of its documents that several documents state."""
+"""Names of the service and paths of its documents that several documents contain."""
 
 SERVICE_ID = "svc"
 SERVICE_NAME = "Agent runtime service"

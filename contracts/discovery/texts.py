@@ -1,7 +1,7 @@
-"""Renders the text documents that agents and crawlers look for, each from one template beside this module.
+"""Renders the text documents that agents and crawlers look for, each from one template in `templates/`.
 
-Templates contain only wording: prices, limits, paths and states come from the rooms that own them. Content that only a
-browser reads is in `site/`.
+Templates contain only wording: prices, limits, paths and states come from the rooms that own them. Content only for
+browsers is in `site/`.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ SKILL_DESCRIPTION = (
     "the governed knowledge graph, reads proven token telemetry and pairs over MCP. Use it when an agent has to "
     "discover, try, pay for or call this service."
 )
-"""At most 1,024 characters; agents choose by it."""
+"""At most 1,024 characters; agents select skills by it."""
 
 AGENTS_TXT_PATH = "/.well-known/agents.txt"
 AGENTS_TXT_FALLBACK_PATH = "/agents.txt"
@@ -49,15 +49,15 @@ KEPT_FROM_CRAWLERS = (
     f"{INTAKE_PATH}/",
     *(path.partition("{")[0] for path in (plans.RECEIPT_PATH, plans.CASE_PATH, TRIAL_PATH)),
 )
-"""Answers that belong to one caller: a crawler that has such an address must not show it."""
+"""Answers that belong to one caller: a crawler that knows such an address must not index it."""
 
 
 _SECURITY_MONTHS = 9
-"""Expiry of a security.txt, from the quarter's first day, so that it changes four times a year."""
+"""Months from the quarter's first day to a security.txt's expiry, so that it changes four times a year."""
 
 
 def llms_txt(installation: Installation) -> bytes:
-    """Renders llms.txt (llmstxt.org): the contents in links, with instructions for agents."""
+    """Renders llms.txt (llmstxt.org): the contents as links, with instructions for agents."""
     return render_text("llms.txt", installation)
 
 
@@ -77,7 +77,7 @@ def compatibility_md(installation: Installation) -> bytes:
 
 
 def robots_txt(installation: Installation) -> bytes:
-    """Renders robots.txt (RFC 9309). Disallowed paths come first: some readers take the first rule that fits."""
+    """Renders robots.txt (RFC 9309). Disallowed paths come first, because some readers apply the first match."""
     return render_text("robots.txt", installation, disallowed=KEPT_FROM_CRAWLERS, sitemap=SITEMAP_PATH)
 
 

@@ -1,6 +1,7 @@
-"""Makes wallet actions: the registry and answers of `/blink/*`, in the shapes of the Actions specification 2.4.
+"""Builds wallet actions: the registry and answers of `/blink/*`, in the shapes of the Actions specification 2.4.
 
-No transaction is ever made: the specification has none for an EVM chain. Header fields are in `publish.routes`.
+They never contain a transaction, because the specification defines none for EVM chains. Header fields are in
+`publish.routes`.
 """
 
 from collections.abc import Sequence
@@ -28,12 +29,12 @@ ANY_DOMAIN = "any"
 
 
 class _Wire(BaseModel):
-    """Base of the bodies for wallets, which expect that fields without a value are left out."""
+    """Base of the bodies for wallets, which expect that fields without a value are omitted."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     def body(self) -> bytes:
-        """Returns the JSON that is sent."""
+        """Returns the JSON body of the answer."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
@@ -69,7 +70,7 @@ class ActionParameter(_Wire):
 
 
 class LinkedAction(_Wire):
-    """One action: a POST to `href`, in which `{name}` stands for a parameter's value."""
+    """One action: a POST to `href`, in which `{name}` is replaced by a parameter's value."""
 
     type: Literal["post", "external-link"]
     label: str
@@ -121,17 +122,17 @@ class ActionAnswer(_Wire):
     type: Literal["post", "external-link"]
     external_link: str | None = Field(default=None, description="With `external-link`: the address to open")
     message: str
-    links: NextLinks | None = Field(default=None, description="With `post`: the result, as an action that is completed")
-    verdict: GuardrailResult | None = Field(default=None, description="Of a guardrail check: the whole verdict")
+    links: NextLinks | None = Field(default=None, description="With `post`: the result, as a completed action")
+    verdict: GuardrailResult | None = Field(default=None, description="For a guardrail check: the whole verdict")
 
     @field_serializer("verdict")
     def whole(self, verdict: GuardrailResult | None) -> Any:
-        """Keeps what is null in a verdict, where the wallet's own fields are left out."""
+        """Keeps the nulls in a verdict, although the wallet's own fields are omitted if null."""
         return None if verdict is None else verdict.model_dump(mode="json")
 
 
 class ActionRequest(_Wire):
-    """The body that a wallet posts. Its account is not used; parameters may be here or in the address."""
+    """The body that a wallet posts. Its account is not used; parameters may be in it or in the address."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -140,17 +141,19 @@ class ActionRequest(_Wire):
     data: dict[str, str | list[str]] | None = None
 
     def value(self, name: str, in_address: str | None) -> str | None:
-        """Returns a parameter's value, from the address first, or None if it is missing or empty: wallets send fields
-        that nobody filled in."""
+        """Returns a parameter's value, from the address first, or None if it is missing or empty.
+
+        Wallets send empty fields that nobody filled in.
+        """
         value = in_address if in_address is not None else (self.data or {}).get(name)
         text = value[0] if isinstance(value, list) and value else value
         return text if isinstance(text, str) and text else None
 
 
 def actions_registry(installation: Installation) -> ActionsRegistry:
-    """Makes the paths that wallets may show as actions.
+    """Builds the list of paths that wallets may show as actions.
 
-    Patterns begin with the base URL's path: they are the host's.
+    Patterns begin with the base URL's path, because they apply to the host.
     """
     lead = {
         CONNECT_PAGE_PATH: GUARDRAIL_BLINK_PATH,
@@ -165,11 +168,11 @@ def actions_registry(installation: Installation) -> ActionsRegistry:
 
 
 def guardrail_action(installation: Installation, off: str | None = None) -> Action:
-    """Makes the guardrail check as an action; `off` is why it can't be done now."""
+    """Builds the guardrail check as an action; `off` is the reason why it is unavailable."""
     return _action(
         installation,
         "Check an action before it is taken",
-        "Say what an agent is about to do. Fixed rules judge it; the same action gives the same verdict.",
+        "Describe what an agent is about to do. Fixed rules judge it; the same action gets the same verdict.",
         GUARDRAIL_BLINK_PATH,
         "Judge it",
         [
@@ -192,11 +195,11 @@ def guardrail_action(installation: Installation, off: str | None = None) -> Acti
 
 
 def world_action(installation: Installation, off: str | None = None) -> Action:
-    """Makes the question to the public graph as an action; `off` is why it can't be done now."""
+    """Builds the query of the public graph as an action; `off` is the reason why it is unavailable."""
     return _action(
         installation,
         "Ask the world model",
-        "Search what is public in the governed knowledge graph of seven domains.",
+        "Search the public part of the governed knowledge graph of seven domains.",
         WORLD_BLINK_PATH,
         "Search",
         [
@@ -223,7 +226,7 @@ def way_on(installation: Installation) -> ActionAnswer:
 
 
 def verdict_answer(installation: Installation, verdict: GuardrailResult) -> ActionAnswer:
-    """Makes the answer with a check's verdict."""
+    """Builds the answer with a check's verdict."""
     title = "Passed" if verdict.passed else "Blocked"
     lines = [f"{verdict.reason}.".replace("..", "."), *verdict.remediation]
     answer = _completed(installation, title, "\n".join(lines), f"{title}: {verdict.reason}")
@@ -231,7 +234,7 @@ def verdict_answer(installation: Installation, verdict: GuardrailResult) -> Acti
 
 
 def nodes_answer(installation: Installation, matched: int, nodes: Sequence[Node]) -> ActionAnswer:
-    """Makes the answer with a search's publishable results."""
+    """Builds the answer with a search's publishable results."""
     lines = [f"{public_title(node.type, node.title)} ({node.type}, {node.domain})" for node in nodes]
     title = f"{matched:,} public nodes match" if matched != 1 else "One public node matches"
     return _completed(installation, title, "\n".join(lines) or "Try fewer or other words.", title)

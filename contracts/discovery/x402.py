@@ -1,4 +1,4 @@
-"""Makes the payment manifest and its metadata (x402 v2). What is payable by signature is listed only while it works."""
+"""Builds the payment manifest and its metadata (x402 v2). It lists payments by signature only while they work."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,14 +28,15 @@ MANIFEST_SCHEMA = "svc.x402.v1"
 METADATA_SCHEMA = "svc.x402_metadata.v1"
 
 KEY_RESOURCE = ("GET", "/api/v2/world-model/live")
-"""The request that is listed for buying a key. Every other one that needs a key sells them too."""
+"""The listed request for buying a key. Every other request that needs a key sells them too."""
 
 
 def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
-    """Makes the list of payable things: by a receipt on the chain, and by signature while a probe finds that it works.
-    Both have the status that the registry states.
+    """Builds the list of things that can be paid by a receipt on the chain, or by signature while a probe confirms
+    that.
 
-    `items` is what an indexer may probe and pay; what is payable once that works is in `planned`.
+    Both have the status that the registry states. `items` lists what an indexer may probe and pay now; `planned` lists
+    what becomes payable once payment by signature works.
     """
     states = capability_states(installation)
     receipt, signature = states["paid_access"], states["payment_signature"]
@@ -64,12 +65,12 @@ def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -
             "response": RESPONSE_HEADER,
             "accepted": live,
             "refusedWith": None if live else PaymentSignatureNotLive.code,
-            "note": "A request without any key to a path under /api/v2/ is answered 402 with offers, and a payment is "
-            "settled by this service itself. Quote and claim take no signed payment: a 402 of a claim says that a "
-            "transfer does not match, and is no challenge."
+            "note": "A request without any key to a path under /api/v2/ is answered 402 with offers, and this service "
+            "settles the payment itself. Quote and claim accept no signed payment: a 402 of a claim means that a "
+            "transfer does not match, and is not a challenge."
             if live
-            else "Quote and claim refuse a request that carries PAYMENT-SIGNATURE, and no answer carries the other "
-            "two. A 402 of a claim says that a transfer does not match; it is no challenge.",
+            else "Quote and claim refuse a request with PAYMENT-SIGNATURE, and no answer has the other "
+            "two fields. A 402 of a claim means that a transfer does not match; it is not a challenge.",
         },
         "items": [{**each, "lastUpdated": updated} for each in resources] if live else [],
         "pagination": {
@@ -93,7 +94,7 @@ def x402_manifest(installation: Installation, findings: Mapping[str, Finding]) -
 
 
 def x402_metadata(installation: Installation, findings: Mapping[str, Finding]) -> dict[str, Any]:
-    """Makes the kinds of payment as a facilitator lists them (`/supported`), while they work."""
+    """Builds the kinds of payment as a facilitator lists them (`/supported`), while they work."""
     kind = {"x402Version": X402_VERSION, "scheme": SCHEME, "network": installation.network}
     states = capability_states(installation)
     receipt, signature = states["paid_access"], states["payment_signature"]
@@ -111,7 +112,7 @@ def x402_metadata(installation: Installation, findings: Mapping[str, Finding]) -
 
 
 def _standing(state: CapabilityState, finding: Finding | None) -> tuple[Status, str | None]:
-    """Returns the status and reason of a capability as the registry states it: live only if a probe found it so."""
+    """Returns the status and reason of a capability as the registry states it: live only if a probe confirmed it."""
     if not state.live:
         return state.status, state.reason
     if finding is None or finding.determined_by == "settings":

@@ -1,4 +1,4 @@
-"""Defines the input of a check, a service's answers, and its output: defects, each with its cure."""
+"""Defines the input of a check, which is a service's answers, and its output: defects, each with its cure."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Defect:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """One answer; header names in lower case. `status` 0 means no answer at all, and `fault` is the reason."""
+    """One answer; header names in lower case. `status` 0 means that there was no answer, and `fault` is the reason."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -41,13 +41,13 @@ class HttpAnswer:
 
     @property
     def value(self) -> Any:
-        """Returns the body parsed as JSON or YAML, according to its type, or None where it is neither."""
+        """Returns the body parsed as JSON or YAML, according to its type, or None if it is neither."""
         return _value(self.media_type, self.body)
 
 
 @lru_cache(maxsize=512)
 def _value(media_type: str, body: bytes) -> Any:
-    """Parses once, since every check uses the value again."""
+    """Parses a body only once, because every check uses the value again."""
     try:
         if media_type == "application/yaml":
             return yaml.load(body.decode("utf-8", "replace"), yaml.CSafeLoader)
@@ -59,16 +59,16 @@ def _value(media_type: str, body: bytes) -> Any:
 
 
 EXAMPLES = ("example", "examples")
-"""Members of a description that show other bodies."""
+"""Members of a description that contain other bodies."""
 
 
 def values_in(value: Any, without: tuple[str, ...] = ()) -> list[Any]:
-    """Returns a JSON value and every value within it, the outer before the inner; no members named in `without`.
+    """Returns a JSON value and every value within it, outer before inner, without members named in `without`.
 
-    An alias of YAML stands for one value in many places, even within itself: it is entered once.
+    A YAML alias puts one value in many places, even within itself. Each value is therefore entered only once.
     """
     found, entered = [value], set[int]()
-    for inner in found:  # which grows meanwhile
+    for inner in found:  # the list grows during the loop
         is_list = isinstance(inner, list)
         if not (is_list or isinstance(inner, dict)) or id(inner) in entered:
             continue
@@ -96,9 +96,9 @@ class DocumentAnswers:
 class Evidence:
     """Every answer of the service at `base_url` (no trailing slash).
 
-    `linked` holds the answers of addresses on this host that documents name, `strangers` those of paths that can't
-    exist; `tools` is the MCP server's list, None where it was unavailable; `unread` the documents that were left out,
-    and why.
+    `linked` contains the answers of addresses on this host that documents name, and `strangers` those of paths that
+    must not exist. `tools` is the MCP server's list, or None if it was unavailable. `unread` lists the skipped
+    documents with the reasons.
     """
 
     base_url: str
@@ -116,7 +116,7 @@ class Evidence:
 
     @property
     def linked_documents(self) -> dict[str, HttpAnswer]:
-        """Returns answers with status 200 to addresses on this host that documents name, by path."""
+        """Returns the answers with status 200 to addresses on this host that documents name, by path."""
         answers = ((path_below(self.base_url, url), answer) for url, answer in self.linked.items())
         return {path: answer for path, answer in answers if path is not None and answer.status == 200}
 
@@ -126,7 +126,7 @@ class Evidence:
         return None if answer is None else answer.value
 
     def text(self, path: str) -> str:
-        """Returns a document's text, empty if the document is missing."""
+        """Returns a document's text, or an empty one if the document is missing."""
         answer = self.documents.get(path)
         return "" if answer is None else answer.text
 

@@ -1,4 +1,4 @@
-"""Names the documents that agents look for, each with the shape that its standard gives it.
+"""Lists the documents that agents look for, each with the shape that its standard defines.
 
 How each is served is not repeated here: the deployment's own description states it.
 """
@@ -23,7 +23,7 @@ SHAPES = {
     "/health": "health",
     "/api/agent-access/plans": "plans",
 }
-"""The name of each document's check, by path."""
+"""The name of each document's shape, by path."""
 
 
 _PAGES = {row.path: row.media_type for row in PROJECTIONS if not row.is_described}
@@ -31,19 +31,19 @@ _PAGES = {row.path: row.media_type for row in PROJECTIONS if not row.is_describe
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The way in which a deployment states that it serves a document."""
+    """How a deployment declares that it serves a document."""
 
     media_types: tuple[str, ...]
     is_kept: bool
-    """Clients and CDNs may keep it: it has an ETag, public caching, HEAD and OPTIONS."""
+    """Clients and CDNs may cache it: it has an ETag, public caching, HEAD and OPTIONS."""
     leads_on: bool
     """It redirects to a document."""
 
 
 def served_as(description: Any, path: str) -> Served | None:
-    """Reads from an OpenAPI description how a path is served; None if it does not describe a GET of the path.
+    """Returns how an OpenAPI description declares a path's GET, or None if it does not describe one.
 
-    Pages for people are no part of it, and are served as every document is.
+    Pages for people are not part of it, and are served like every document.
     """
     if path in _PAGES:
         return Served((_PAGES[path].partition(";")[0],), is_kept=True, leads_on=False)
@@ -56,10 +56,10 @@ def served_as(description: Any, path: str) -> Served | None:
 
 
 STRANGERS = ("/.well-known/no-such-document.json", "/no-such-document", "/connect/no-such-page")
-"""Neighbours that don't exist: the service must answer with JSON, and never with a page and 200."""
+"""Paths that don't exist: the service must answer them with JSON, and never with a page and 200."""
 
 ACTION_HEADERS = ("x-action-version", "x-blockchain-ids")
-"""Without them clients of wallet actions assume Solana's main network."""
+"""Without these, clients of wallet actions assume Solana's main network."""
 
 FRONT_DOORS = ("/", "/connect/")
 """Pages whose Link headers lead to everything else."""

@@ -1,4 +1,4 @@
-"""Compares facts in several documents: names, addresses, versions, tools, statuses. One document owns each fact."""
+"""Compares facts that several documents state: names, addresses, versions, tools, statuses."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,10 +30,10 @@ _TWINS = (
     (_SERVER_CARD, "/.well-known/mcp.json"),
     (_AGENTS, "/agents.txt"),
 )
-"""Documents of one content at two paths."""
+"""Documents with the same content at two paths."""
 
 _TOOL = re.compile(r"svc_(?<!\wsvc_)(?!(?:basic|pro|free)(?:_|\b))[a-z]+(?:_[a-z]+)*\b(?!_)")
-"""Begins with a literal, which is found ten times as fast as a word boundary before it."""
+"""Begins with a literal, because that is found ten times as fast as a preceding word boundary."""
 
 _PER_MINUTE = re.compile(r"\b(\d+)(?: requests (?:a|per) minute|/minute)\b")
 _STATE_ON_PAGE = re.compile(r'data-capability="(\w+)"[^>]*>\s*<span class="state (\w+)"')
@@ -41,11 +41,11 @@ _PAGE_OF_OPERATION = re.compile(r'href="[^"]*/docs/operations/(\w+)/"')
 _REVISION = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 Stated = tuple[str, Any]
-"""The documents that state a fact, and their values."""
+"""A document that states a fact, and the stated value."""
 
 
 def fact_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Yields documents that contradict one another, or the service's behaviour."""
+    """Yields documents that contradict each other, or the service's behaviour."""
     yield from _twins(evidence)
     yield from _identity(evidence)
     yield from _endpoints(evidence)
@@ -170,10 +170,10 @@ def _rate_limit(evidence: Evidence) -> Iterator[Defect]:
     limit = _first_match(r'"permin";q=(\d+)', policy)
     for path, answer in evidence.documents.items():
         for line in _lines(answer):
-            for stated in _PER_MINUTE.findall(line) if "minute" in line else ():  # to search costs ten times as much
+            for stated in _PER_MINUTE.findall(line) if "minute" in line else ():  # a search costs ten times as much
                 if stated != limit and "session" not in line:
                     actual = "no limit" if limit is None else f"{limit} a minute"
-                    yield Defect(path, f"says {stated} requests a minute", f"The service itself says {actual}.")
+                    yield Defect(path, f"states {stated} requests a minute", f"The service itself states {actual}.")
 
 
 def _capabilities(evidence: Evidence) -> Iterator[Defect]:
@@ -213,7 +213,7 @@ def _capabilities(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _is_off_by_probe(row: dict[str, Any]) -> bool:
-    """Returns whether a probe found the capability off: documents that follow the settings can't state that."""
+    """Returns whether a probe found the capability off, which documents that follow the settings can't state."""
     by_settings = row.get("determinedBy") == "settings" and row.get("reason") != "not_looked_yet"
     return row.get("status") == "off" and not by_settings
 
@@ -239,7 +239,7 @@ def _routes(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _shown_states(evidence: Evidence) -> Iterator[Defect]:
-    """Yields capabilities whose state on a page is not that of the registry."""
+    """Yields capabilities whose state on a page differs from the registry's."""
     status = {row.get("id"): row.get("status") for row in _rows(evidence.value(_REGISTRY), "capabilities")}
     for path, answer in evidence.documents.items():
         for id_, shown in _STATE_ON_PAGE.findall(answer.text) if answer.media_type == "text/html" else ():
@@ -248,7 +248,7 @@ def _shown_states(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _parts(evidence: Evidence) -> Iterator[Defect]:
-    """Yields documents that are stale while none of their parts is, or fresh while one of them is not."""
+    """Yields documents that are stale although none of their parts is, or fresh although a part is stale."""
     for path, answer in {**evidence.linked_documents, **evidence.documents}.items():
         block = answer.value
         if isinstance(block, dict) and "stale" not in block and isinstance(block.get("data"), dict):
@@ -264,7 +264,7 @@ def _parts(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _operation_pages(evidence: Evidence) -> Iterator[Defect]:
-    """Yields operations that the index of the documentation leaves out."""
+    """Yields operations that are missing from the documentation's index."""
     if _DOCS not in evidence.documents:
         return
     paths = _dig(evidence.value(_OPENAPI), "paths")
@@ -293,7 +293,7 @@ def _agree(what: str, stated: Iterable[Stated]) -> Iterator[Defect]:
 
 
 def _lines(answer: HttpAnswer) -> Iterator[str]:
-    """Splits a body into pieces that belong together: lines of texts, strings of JSON without its examples."""
+    """Splits a body into units: lines of texts, or strings of JSON without its examples."""
     value = answer.value
     if value is None:
         yield from answer.text.splitlines()

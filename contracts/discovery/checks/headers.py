@@ -56,12 +56,12 @@ def header_defects(evidence: Evidence) -> Iterator[Defect]:
 
 def _served(path: str, served: Served | None, answer: HttpAnswer) -> Iterator[Defect]:
     if answer.status != 200:
-        yield Defect(path, f"answers {_outcome(answer)}", "Publish the document, or mend the route to it.")
+        yield Defect(path, f"answers {_outcome(answer)}", "Publish the document, or fix the route to it.")
     elif served is not None and answer.media_type not in served.media_types:
         wanted = " or ".join(served.media_types)
         yield Defect(path, f"is served as {answer.media_type or 'nothing'}", f"{DESCRIPTION} describes {wanted}.")
     elif answer.media_type.startswith("text/") and "charset=utf-8" not in answer.headers["content-type"].lower():
-        yield Defect(path, "does not say its charset", "Add charset=utf-8 to its content type.")
+        yield Defect(path, "does not declare its charset", "Add charset=utf-8 to its content type.")
 
 
 def _openness_defects(path: str, answer: HttpAnswer) -> Iterator[Defect]:
@@ -133,7 +133,7 @@ def _strict(path: str, answer: HttpAnswer) -> Iterator[Defect]:
 
 
 def link_targets(answer: HttpAnswer) -> list[str]:
-    """Returns the addresses that an answer's Link header names."""
+    """Returns the addresses in an answer's Link header."""
     return [target for target, _ in _RELATIONS.findall(answer.headers.get("link", ""))]
 
 

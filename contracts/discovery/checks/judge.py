@@ -9,7 +9,7 @@ from contracts.discovery.checks.signatures import signature_defects
 
 
 def defects_of(evidence: Evidence) -> list[Defect]:
-    """Returns all defects once each, by document."""
+    """Returns all defects, each once, by document."""
     defects = (
         *header_defects(evidence),
         *shape_defects(evidence),

@@ -1,4 +1,4 @@
-"""Checks every address that documents name: on this host it must answer, elsewhere it is listed."""
+"""Checks every address that documents name: one on this host must answer, others are only listed."""
 
 import html
 import re
@@ -18,9 +18,7 @@ _PATH_KEYS = {"path"}
 """Names under which JSON documents give paths below the base address."""
 
 _ROOTED_KEYS = {"href", "apiPath"}
-"""Names under which other people's standards give paths of the host."""
-
-"""Folders of past answers: resources that they name by an id, and their files, may be gone."""
+"""Names under which third parties' standards give paths of the host."""
 
 _GONE = (404, 410)
 _RESERVED = ".example"
@@ -28,13 +26,13 @@ _TEMPLATE_SIGNS = ("{", "<", "*", "…", "...")
 
 
 def addresses_in(base_url: str, path: str, answer: HttpAnswer) -> set[str]:
-    """Returns all absolute addresses in a document, without fragments; leaves out templates (`{id}`, `**`)."""
+    """Returns all absolute addresses in a document, without fragments and without templates (`{id}`, `**`)."""
     return set(_addresses(base_url, path, answer.media_type, answer.body, frozenset(link_targets(answer))))
 
 
 @lru_cache(maxsize=512)
 def _addresses(base_url: str, path: str, kind: str, body: bytes, linked: frozenset[str]) -> frozenset[str]:
-    """Looks once: the reader asks these addresses, and the checks judge them."""
+    """Caches the result: the reader requests these addresses, and the checks judge them."""
     answer = HttpAnswer(200, {"content-type": kind}, body)
     addresses = {urljoin(base_url + path, target) for target in linked}
     if kind.endswith(("json", "yaml")):
@@ -90,20 +88,20 @@ def external_addresses(evidence: Evidence) -> set[str]:
 def _answer_defects(path: str, below: str, answer: HttpAnswer) -> Iterator[Defect]:
     if answer.status in _GONE or answer.status == 0:
         outcome = answer.fault if answer.status == 0 else answer.status
-        yield Defect(path, f"leads to {below}, which answers {outcome}", "Mend the link, or serve what it leads to.")
+        yield Defect(path, f"leads to {below}, which answers {outcome}", "Fix the link, or serve its target.")
     elif answer.status >= 500:
-        yield Defect(path, f"leads to {below}, which fails with {answer.status}", "Look into the log of the service.")
+        yield Defect(path, f"leads to {below}, which fails with {answer.status}", "Look into the service's log.")
     elif answer.status == 405 and not answer.headers.get("allow"):
         yield Defect(path, f"leads to {below}, whose 405 has no Allow", "Name the methods in Allow.")
     elif answer.status == 200 and answer.media_type.endswith("json") and answer.value is None:
-        yield Defect(path, f"leads to {below}, which is not the JSON it says", "Mend that body.")
+        yield Defect(path, f"leads to {below}, which is not the JSON that it claims to be", "Fix that body.")
 
 
 def _elsewhere(evidence: Evidence, path: str, url: str) -> Iterator[Defect]:
-    """Yields addresses of another host (or outside of the prefix) with a path that only we have."""
+    """Yields addresses of another host (or outside of the prefix) with a path that only this service has."""
     there = urlsplit(url)
     if SHAPES[path] == "openapi" and (there.hostname or "").endswith(_RESERVED):
-        return  # recorded answers of an installation that nobody has
+        return  # a recorded answer of an example installation
     ends = [shape for shape in SHAPES if len(shape) > 1 and there.path.endswith(shape)]
     ours = urlsplit(evidence.base_url)
     local = there.hostname in ("localhost", "127.0.0.1", "0.0.0.0", "::1", "testserver", "test")  # noqa: S104
@@ -133,7 +131,7 @@ def _routes_without_parameters(description: dict[str, Any]) -> Iterator[str]:
 
 
 def _with_parameters(description: dict[str, Any]) -> list[re.Pattern[str]]:
-    """Returns the paths of routes with parameters: an id in an example of such an address may be gone."""
+    """Returns patterns of the routes with parameters: an id in an example of such an address may no longer exist."""
     routes = [re.sub(r"\{[^}]*\}", "{}", route) for route in description.get("paths", {}) if "{" in route]
     return [re.compile("[^/]+".join(map(re.escape, route.split("{}")))) for route in routes]
 

@@ -24,7 +24,7 @@ _USD = re.compile(r"\$ ?(\d+(?:\.\d+)?)|\b(\d+(?:\.\d+)?) (?:USDC?|US dollars)\b
 _REQUESTS = re.compile(r"\b(\d[\d,]*) (?:API v2 )?requests a (?:UTC )?day")
 _UNITS = Decimal(1_000_000)
 _SMALLEST_UNITS = 10_000
-"""A number from here on is in the coin's smallest unit: no plan costs as many dollars."""
+"""A number from here on is in the coin's smallest unit, because no plan costs that many dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
     if id_ is None:
         return
     plan, amounts = plans[id_], [_amount(row[name]) for name in _PRICE_NAMES if name in row]
-    # the quote of a supplement asks for what the first payment lacked
+    # The quote of a supplement is for the amount that the first payment lacked.
     lowest = Decimal(0) if "supplementTo" in row else plan.price
     for amount in amounts:
         dollars = _dollars(amount)
@@ -88,7 +88,7 @@ def _plan_defects(path: str, row: dict[str, Any], plans: dict[str, _Plan]) -> It
 
 
 def _offers(catalog: Any, plans: dict[str, _Plan]) -> dict[str, int]:
-    """Returns what a signed payment has to be, in smallest units, by offer: a plan's key or a single call."""
+    """Returns the amount of a signed payment in smallest units, by offer: a plan's key or a single call."""
     payment = catalog.get("payment", {}) if isinstance(catalog, dict) else {}
     rows = payment.get("calls", []) if isinstance(payment, dict) else []
     calls = {row["id"]: int(row["amountUnits"]) for row in rows if str(row.get("amountUnits", "")).isdecimal()}
@@ -111,7 +111,7 @@ def _usd(units: Any) -> str:
 def _text_defects(path: str, text: str, media_type: str, plans: dict[str, _Plan]) -> Iterator[Defect]:
     """Checks prices and daily limits in the pieces of a text (line, list item, row) that name plans.
 
-    Where a piece names several plans, the first price and limit after each name count.
+    If a piece names several plans, the first price and limit after each name count.
     """
     if not any(id_ in text for id_ in plans):
         return
@@ -142,7 +142,7 @@ def _plain(markup: str) -> str:
 
 def _rail_defects(path: str, row: dict[str, Any], payment: dict[str, Any]) -> Iterator[Defect]:
     if "transactionHash" in row:
-        return  # a payment of the past, in a receipt
+        return  # a past payment in a receipt
     for name in ("asset", "payTo"):
         stated, right = row.get(name), payment.get(name)
         if isinstance(stated, str) and _ADDRESS.fullmatch(stated) and stated.lower() != str(right).lower():

@@ -1,4 +1,4 @@
-"""Checks each document against its standard: the schemas of `shapes.yaml`, and the checkers of texts."""
+"""Checks each document against its standard: the schemas of `shapes.yaml`, and the text checkers."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ SHAPES_FILE = Path(__file__).with_name("shapes.yaml")
 
 _LONGEST = 200
 _MOST_FINDINGS = 5
-"""Limit of defects per document: a fault throughout a document needs no more mentions."""
+"""Limit of defects per document, because a fault throughout a document needs no more mentions."""
 
 _TEXTS: dict[str, Callable[[str, Evidence], Iterator[Defect]]] = {
     "llms": texts.llms_defects,
@@ -42,12 +42,12 @@ def shape_defects(evidence: Evidence) -> Iterator[Defect]:
             continue
         value = answer.value
         if value is None:
-            yield Defect(path, "can't be read as what it is served as", "Publish well-formed JSON or YAML.")
+            yield Defect(path, "can't be parsed as its media type", "Publish well-formed JSON or YAML.")
             continue
         errors = list(_validator(shape).iter_errors(value))
         for error in errors[:_MOST_FINDINGS]:
             place = "/".join(map(str, error.absolute_path)) or "the document"
-            yield Defect(path, f"{place}: {_message(error)}", "Mend it as the standard of this document says.")
+            yield Defect(path, f"{place}: {_message(error)}", "Fix it according to this document's standard.")
         if shape == "openapi" and not errors:
             yield from _description_defects(path, value)
 
@@ -81,7 +81,7 @@ def _description_defects(path: str, description: dict[str, Any]) -> Iterator[Def
 
 
 def _repeated_problems(path: str, description: dict[str, Any]) -> Iterator[Defect]:
-    """Yields a defect where errors are described in full at several operations."""
+    """Yields a defect if several operations describe errors in full."""
     operations = [one for item in description["paths"].values() for one in item.values() if isinstance(one, dict)]
     answers = [answer for one in operations for answer in one.get("responses", {}).values()]
     inline = Counter(

@@ -1,4 +1,4 @@
-"""Verifies signatures by the published key set, documents that only claim to be signed, and digests."""
+"""Verifies signatures with the published key set, and digests, and finds documents that only claim to be signed."""
 
 import binascii
 import json
@@ -16,7 +16,7 @@ _CURE = "Sign the card as it is published, with a key of jwks.json (A2A 1.0, JWS
 
 
 def signature_defects(evidence: Evidence) -> Iterator[Defect]:
-    """Yields cards whose signatures don't hold, keys that are named and not published, digests that differ."""
+    """Yields cards with invalid signatures, named keys that are not published, and digests that differ."""
     keys = evidence.value("/.well-known/jwks.json")
     published = {key.get("kid"): key for key in _dicts(keys, "keys")}
     for path, answer in evidence.documents.items():
@@ -77,7 +77,7 @@ def _header(signature: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _without_empty(value: Any) -> Any:
-    """Canonicalises a card as A2A does: empty texts, lists and objects are left out."""
+    """Canonicalises a card as A2A requires: empty texts, lists and objects are omitted."""
     if isinstance(value, dict):
         return {
             name: item for name, inner in value.items() if (item := _without_empty(inner)) not in ("", [], {}, None)

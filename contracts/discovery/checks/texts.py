@@ -51,7 +51,7 @@ def llms_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
                 yield Defect(path, f"names {match[1]} without an address", "Write absolute addresses.")
     for wanted, why in ((evidence.base_url + "/mcp", "the MCP endpoint"), ("X-Api-Key", "how a key is sent")):
         if wanted not in text:
-            yield Defect(path, f"does not say {why}", f"Name {wanted}.")
+            yield Defect(path, f"does not mention {why}", f"Name {wanted}.")
 
 
 def agents_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
@@ -64,7 +64,7 @@ def agents_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
             continue
         match = _FIELD.fullmatch(line.strip())
         if not match:
-            yield Defect(path, f"line {number} is not `Field: value`", "Write one field a line.")
+            yield Defect(path, f"line {number} is not `Field: value`", "Write one field per line.")
             continue
         name, value = match[1].lower(), match[2].strip()
         if name == "capability":
@@ -104,7 +104,7 @@ def robots_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
         name, colon, value = line.partition(":")
         name, value = name.strip().lower(), value.strip()
         if not colon or name not in _ROBOTS_FIELDS:
-            yield Defect(path, f"line {number} is no field of robots.txt", "Remove it.")
+            yield Defect(path, f"line {number} is not a field of robots.txt", "Remove it.")
         elif name == "user-agent":
             seen_agent, allowed = True, False
         elif name in ("allow", "disallow") and not seen_agent:
@@ -124,7 +124,7 @@ def robots_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
     if not seen_agent:
         yield Defect(path, "has no User-agent", "Begin with `User-agent: *`.")
     if "content-signal:" not in answer.text.lower():
-        yield Defect(path, "does not say what the content may be used for", "Add a Content-Signal line.")
+        yield Defect(path, "does not state what the content may be used for", "Add a Content-Signal line.")
     for url in re.findall(r"\]\((\S+?)\)", evidence.text("/llms.txt")):
         below = path_below(evidence.base_url, url)
         hit = below and next((rule for rule in disallowed if below.startswith(rule.rstrip("*$"))), None)
@@ -198,7 +198,7 @@ def skill_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
 
 
 def markdown_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
-    """Checks that a Markdown twin begins with its title, and is not a page."""
+    """Checks that a Markdown twin begins with its title, and is not an HTML page."""
     text = evidence.text(path)
     if not text.lstrip().startswith("# ") or "<html" in text.lower():
         yield Defect(path, "is not Markdown with a title", "Begin with `# Title`.")
@@ -233,7 +233,7 @@ class _Page(HTMLParser):
 
 @lru_cache(maxsize=128)
 def read_page(text: str) -> _Page:
-    """Parses the links, loaded addresses and ids of a page, once: its links are asked, and its shape is judged."""
+    """Parses the links, loaded addresses and ids of a page, once, because two checks use them."""
     page = _Page()
     page.feed(text)
     return page
@@ -251,7 +251,7 @@ def page_defects(path: str, evidence: Evidence) -> Iterator[Defect]:
         yield Defect(path, f"has the id {id_!r} twice", "An id is unique on its page.")
     for target in page.links:
         if target.startswith("#") and target[1:] and target[1:] not in page.ids:
-            yield Defect(path, f"links to {target}, which is not there", "Mend the link or the id.")
+            yield Defect(path, f"links to {target}, which does not exist", "Fix the link or the id.")
     for url in page.loads:
         parts = urlsplit(url)
         if (parts.scheme in ("http", "https") and path_below(evidence.base_url, url) is None) or url.startswith("//"):
