@@ -1,11 +1,11 @@
-"""Deprecated paths for headers and documents: since when, until when, and what to use instead."""
+"""Defines the deprecated paths for headers and documents: since when, until when, and their successors."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
 
 COMPATIBILITY_PATH = "/docs/compatibility.md"
-"""The document that states what may change, and how that is announced."""
+"""The document about what may change, and how changes are announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Deprecation:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Returns the fields of RFC 9745 and RFC 8594 with links.
+        """Returns the header fields of RFC 9745 and RFC 8594, with links.
 
-        `{prefix}` in them stands for the path of the base URL.
+        `{prefix}` in them represents the path of the base URL.
         """
         links = {
             "successor-version": self.successor,

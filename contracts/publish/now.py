@@ -1,4 +1,4 @@
-"""Makes the small document from which scripts of pages learn what is served now, so that no page has to hold it."""
+"""Builds the small document that tells page scripts what is served now, so that pages need not contain it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,14 +8,14 @@ from contracts.publish.projection import PAGE_GROUP
 from contracts.publish.registry import PROJECTIONS
 
 Entry = tuple[str, datetime | None, str | None]
-"""The generation of a document's newest inputs, until when it is fresh, and why it is stale already."""
+"""The generation of a document's newest inputs, the end of its freshness, and the reason why it is already stale."""
 
 _PAGES = {
     row.path.removesuffix("index.html"): row.path
     for row in PROJECTIONS
     if row.group == PAGE_GROUP and row.markdown is not None and row.collection is None
 }
-"""The published path of every page by its address. Pages of a collection show what changes with the code alone."""
+"""The published path of every page by its address, without pages of a collection, which change only with the code."""
 
 _TITLES = {row.path: row.summary for row in PROJECTIONS if row.freshness is not None}
 
@@ -24,7 +24,7 @@ def now_document(
     generation: str, created_at: datetime, block: int | None, entries: Mapping[str, Entry]
 ) -> dict[str, Any]:
     """Returns the served generation, the block of the newest holder list, the freshness of every document that ages,
-    and the generation in which each page changed last."""
+    and the generation in which each page last changed."""
     return {
         "generation": generation,
         "createdAt": created_at,

@@ -10,24 +10,24 @@ from contracts.token.holder_documents import Token
 from contracts.token.proof import Verdict
 
 OVERVIEW_MAX_AGE_S = 900
-"""The time for which a body is fresh if none of its parts has a time of its own."""
+"""The time for which a body is fresh if none of its parts has its own."""
 
 NO_GRAPH = "no_graph"
-"""The reason of graph counts before there is a graph."""
+"""The reason for missing graph counts before a graph exists."""
 
 NOT_CONFIGURED = "not_configured"
 
 
 class Sourced(Document):
-    """The source of a number, as in the freshness block of the document that has it in full."""
+    """The source of a number, as in the freshness block of the document that contains it in full."""
 
     source: str | None
     quality: Quality
     reason: str | None = Field(description="Why it is missing, degraded or stale, as a stable code")
     observed_at: Timestamp | None
     stale_after: Timestamp | None
-    stale: bool = Field(description="Whether it is out of date; where any part is, the whole is stale too")
-    document: str | None = Field(description="Path of the document that has more")
+    stale: bool = Field(description="Whether it is out of date; the whole is stale if any part is")
+    document: str | None = Field(description="Path of the document with more details")
 
 
 class Metric(Sourced):
@@ -55,7 +55,7 @@ class SiteMetricValues(Document):
 class SiteMetrics(TelemetryDocument):
     """All live metrics in one body. It is stale as soon as one of them is; each states until when it is fresh."""
 
-    ledger_seq: int | None = Field(description="The ledger's sequence number that the graph counts hold at")
+    ledger_seq: int | None = Field(description="Ledger sequence number of the graph counts")
     node_count: int | None = Field(description="Public nodes of the graph")
     edge_count: int | None = Field(description="Edges among them")
     domain_counts: dict[str, int] | None = Field(description="Public nodes by domain")
@@ -91,7 +91,7 @@ class ContextBidwall(Sourced):
     """The watched contract."""
 
     balance_wei: RawAmount | None
-    progress: float | None = Field(description="Balance by trigger, 0 to 1")
+    progress: float | None = Field(description="Balance / trigger, 0 to 1")
 
 
 class ContextTrust(Sourced):
@@ -117,12 +117,12 @@ class NextStep(Document):
 
 
 class ContextSnapshot(TelemetryDocument):
-    """The main facts for an agent that begins, in one body."""
+    """The main facts for an agent that starts here, in one body."""
 
     mode: OverviewMode = Field(
-        description="`live`: all that is configured is fresh; `fallback`: a part is missing or old, and says so"
+        description="`live`: everything configured is fresh; `fallback`: a part is missing or old, and states that"
     )
-    network: str | None = Field(description="CAIP-2 chain id; null before the first run has looked")
+    network: str | None = Field(description="CAIP-2 chain id; null before the first run")
     token: Token | None
     holders: ContextHolders
     price: ContextPrice
@@ -138,7 +138,7 @@ class PublishedPath(Document):
     path: str
     summary: str
     media_type: str
-    max_age_s: int | None = Field(description="Seconds for which its content is fresh; null where it does not age")
+    max_age_s: int | None = Field(description="Seconds for which its content is fresh; null if it does not age")
 
 
 class ServiceContext(Document):
@@ -150,8 +150,8 @@ class ServiceContext(Document):
     description: str
     base_url: str
     openapi: str
-    network: str | None = Field(description="CAIP-2 chain id; null before the first run has looked")
+    network: str | None = Field(description="CAIP-2 chain id; null before the first run")
     token: AddressText | None
     domains: list[str] = Field(description="The seven domains of the world model")
-    live: list[NextStep] = Field(description="Where live numbers are; this document holds none")
+    live: list[NextStep] = Field(description="Addresses of live numbers; this document contains none")
     documents: list[PublishedPath]

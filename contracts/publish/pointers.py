@@ -1,7 +1,7 @@
-"""Defines the pointers of an object store: numbered, signed statements of which generation is served from then on.
+"""Defines the pointers of an object store: numbered, signed statements of the generation served from then on.
 
-A store keeps them as a chain that only grows: whoever publishes creates the next number, and never replaces one.
-Readers take the highest number that is valid, so that a forged, foreign or half-written pointer changes nothing.
+A store keeps them as a chain that only grows: a publisher creates the next number and never replaces one. Readers use
+the highest valid number, so a forged, foreign or half-written pointer has no effect.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _NAME = re.compile(r"^(\d{12})\.json$")
 class Pointer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The generation that is served from this number on.
 
-    `manifest` is the SHA-256 of its manifest. After a roll-back `rolled_back_from` names the newest generation that was
-    ever pointed to: no publisher points to that one or an older one again. After an erasure `forget_before` names the
+    `manifest` is the SHA-256 of its manifest. After a roll-back, `rolled_back_from` is the newest generation that was
+    ever pointed to: no publisher points to that one or an older one again. After an erasure, `forget_before` is the
     first generation without the erased texts: hosts delete all older ones. Later pointers repeat it.
     """
 
@@ -38,13 +38,14 @@ class Pointer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def newest(self) -> str:
-        """Returns the newest generation that publishers have pointed to."""
+        """Returns the newest generation to which publishers have pointed."""
         return max(self.generation, self.rolled_back_from or "")
 
     def is_of_now(self, followed: Pointer) -> bool:
-        """Decides whether a store that shows this pointer as its newest shows its present, after `followed` was seen.
+        """Decides whether a store whose newest pointer is this one is up to date, given that `followed` was seen
+        before.
 
-        The numbers of a store that was set up anew begin again, with later times.
+        The numbers of a store that was set up again start over, with later times.
         """
         return self.number >= followed.number or self.written_at > followed.written_at
 
@@ -59,12 +60,12 @@ class PointerFault(StrEnum):
 
 
 def pointer_name(number: int) -> str:
-    """Returns the file name of a pointer. Names sort as their numbers do."""
+    """Returns the file name of a pointer. Names sort like their numbers."""
     return f"{number:012d}.json"
 
 
 def pointer_number(name: str) -> int | None:
-    """Returns the number in a pointer's file name, or None if it is the name of something else."""
+    """Returns the number in a pointer's file name, or None if it is not a pointer's name."""
     match = _NAME.match(name)
     return None if match is None else int(match[1])
 
@@ -75,9 +76,9 @@ def signed_pointer(pointer: Pointer, key: SigningKey) -> bytes:
 
 
 def judge_pointer(body: bytes, number: int, keys: KeySet, base_url: str) -> Pointer | PointerFault:
-    """Returns the pointer that was read under `number`, or what is wrong with it.
+    """Returns the pointer that was read under `number`, or its fault.
 
-    It has to be of the service at `base_url`, and signed by one of its keys.
+    It must be of the service at `base_url`, and signed by one of its keys.
     """
     try:
         pointer = msgspec.json.decode(body, type=Pointer)

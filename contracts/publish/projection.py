@@ -1,4 +1,4 @@
-"""Declares what a published document is: a row of `contracts.publish.registry`."""
+"""Defines a published document: the type of the rows of `contracts.publish.registry`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,15 +20,17 @@ PAGE_GROUP = "site"
 """The group of pages for people."""
 
 Fields = Mapping[str, Any]
-"""A document's own fields by their Python names, with `source`, `quality`, `reason`, `observed_at` and `fetched_at` of
-the freshness block where it has one; rendering adds the rest of the block and `ok`. `stale` is given where content is
-known to be out of date already. Times are UTC (naive ones too);
-values are plain, pydantic models or raw JSON (`msgspec.Raw`)."""
+"""A document's own fields by their Python names.
+
+For a document with a freshness block, they include `source`, `quality`, `reason`, `observed_at` and `fetched_at`;
+rendering adds the rest of the block and `ok`. `stale` is set if the content is known to be out of date already. Times
+are UTC (naive ones too). Values are plain, pydantic models or raw JSON (`msgspec.Raw`).
+"""
 
 
 @dataclass(frozen=True)
 class ExpiringBody:
-    """The whole body of a document that shows others, and the one that is served once the first of them has expired."""
+    """The whole body of a document that shows others, and the body to serve once the first of them has expired."""
 
     fresh: bytes
     stale: bytes | None = None
@@ -36,13 +38,13 @@ class ExpiringBody:
 
 
 Content = BaseModel | Fields | bytes | ExpiringBody
-"""The content of a document: its model, its fields, or the whole body where the room makes the bytes itself."""
+"""The content of a document: its model, its fields, or the whole body if the room builds the bytes itself."""
 
 
 @dataclass(frozen=True)
 class Alias:
-    """A second path of a document, with header fields of its own as `Projection.headers` has them; one with
-    `Deprecation` is described as deprecated."""
+    """A second path of a document, with its own header fields, as in `Projection.headers`. An alias with `Deprecation`
+    is described as deprecated."""
 
     path: str
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -50,7 +52,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class PublishedVariant:
-    """A variant that is published too: its query string, and its own path."""
+    """A variant that is also published: its query string, and its own path."""
 
     query: str
     path: str
@@ -58,11 +60,11 @@ class PublishedVariant:
 
 @dataclass(frozen=True)
 class Projection:
-    """One published document: its name, fixed path, model and how long its content counts as fresh.
+    """One published document: its name, fixed path, model, and how long its content counts as fresh.
 
-    The model says where the freshness block lies: at the top (`TelemetryDocument`), in `data` (`TelemetryEnvelope`), or
-    nowhere: such a document does not age and has no `max_age_s`. The model is None where the body is a text, or JSON
-    whose shape is somebody else's.
+    The model determines where the freshness block is: at the top (`TelemetryDocument`), in `data`
+    (`TelemetryEnvelope`), or nowhere. A document without one does not age and has no `max_age_s`. The model is None if
+    the body is a text, or JSON of a third party's format.
     """
 
     name: str
@@ -71,45 +73,45 @@ class Projection:
     summary: str
     description: str
     capability: str | None = None
-    """The capability that the document belongs to, where `capabilities.yaml` does not list its route."""
+    """The capability to which the document belongs, if `capabilities.yaml` does not list its route."""
     model: type[BaseModel] | None = None
     make: Callable[[Installation], BaseModel | Fields | bytes] | None = None
-    """Makes the content where it needs no store, clock or network."""
+    """Builds the content if that needs no store, clock or network."""
     describe: Callable[[Installation, Bodies], bytes | PageContent] | None = None
-    """Makes the content of a document that shows the bodies of others, after them."""
+    """Builds the content of a document that shows the bodies of others, after them."""
     shows: tuple[str, ...] = ()
-    """The paths of those documents, where it is made again as soon as one of them is."""
+    """The paths of those documents. Whenever one of them is rebuilt, so is this one."""
     reader: str | None = None
-    """The function of the warehouse that reads the content, `<room>.<module>:<function>`. It takes a `DocumentContext`,
-    then `reader_argument` or `parameters` where the row has them."""
+    """The function of the warehouse that reads the content, `<room>.<module>:<function>`. Its arguments are a
+    `DocumentContext`, and `reader_argument` or `parameters` if the row has them."""
     reader_argument: str | None = None
     shape: str | None = None
-    """The check of `contracts/discovery/checks/` that `svc docs check` applies to it; None where it looks for none."""
+    """The check of `contracts/discovery/checks/` that `svc docs check` applies to it; None if there is none."""
     max_age_s: int | None = None
     when_stale: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Fields (one word each) that have other values once the document is stale."""
     parameters: type[BaseModel] | None = None
-    """Query parameters of variants that are computed on request; None where the file is the only answer."""
+    """Query parameters of variants that are computed on request; None if the file is the only answer."""
     refusals: tuple[type[RequestProblem], ...] = ()
-    """Errors that reading raises for parameters that fit their model but name nothing."""
+    """Errors that reading raises for parameters that fit their model but refer to nothing."""
     published_variants: tuple[PublishedVariant, ...] = ()
     aliases: tuple[Alias, ...] = ()
     media_type: str = "application/json"
     cache: Cache = "revalidated"
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Header fields beside those that every published document has. `{prefix}` in a value is the base URL's path,
+    """Header fields in addition to those of every published document. `{prefix}` in a value is the base URL's path,
     `{network}` the chain."""
     template: str | None = None
-    """The template under `site/` that makes the body of the fields; publishing fills it in."""
+    """The template under `site/` that renders the fields as the body, when publishing."""
     markdown: str | None = None
-    """The path of the document with the same content in Markdown, served here to clients that prefer it."""
+    """The path of the document with the same content in Markdown, which clients that prefer it get at this path."""
     collection: str | None = None
-    """The collection of many small documents that it belongs to. They are one asset, and are published without encoded
+    """The collection of many small documents to which it belongs. They are one asset, and are published without encoded
     siblings."""
 
     def made_for(self, installation: Installation) -> Content:
-        """Returns the content that `make` gives for an installation. JSON of a foreign shape is whole."""
-        assert self.make is not None, f"{self.name} is made of more than the installation"
+        """Returns the content that `make` builds for an installation. JSON of a foreign format becomes a whole body."""
+        assert self.make is not None, f"{self.name} needs more than the installation"
         content = self.make(installation)
         if isinstance(content, bytes) or self.model is not None or self.template is not None:
             return content
@@ -117,12 +119,12 @@ class Projection:
 
     @property
     def is_described(self) -> bool:
-        """Returns whether it is part of the API that OpenAPI describes. Pages for people are not."""
+        """Returns whether it is part of the API that OpenAPI describes, unlike the pages for people."""
         return self.group != PAGE_GROUP
 
     @property
     def freshness(self) -> type[Freshness] | None:
-        """Returns the model with the freshness block: the document's own, or that of its `data`; None without one."""
+        """Returns the model with the freshness block: the document's own, or that of its `data`, or None."""
         if self.model is None:
             return None
         if issubclass(self.model, TelemetryEnvelope):
@@ -147,7 +149,7 @@ class Projection:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Returns every path that answers with the document or one of its published variants, its own first."""
+        """Returns every path at which the document or one of its published variants is served, its own first."""
         return (
             self.path,
             *(alias.path for alias in self.aliases),
@@ -157,7 +159,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Redirect:
-    """A path that leads (302) to another, with header fields as `Projection.headers` has them."""
+    """A path that redirects (302) to another, with header fields as in `Projection.headers`."""
 
     path: str
     to: str

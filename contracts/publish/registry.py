@@ -1,8 +1,8 @@
-"""One row per document published as a file: it drives asset, lineage, route, OpenAPI entry and contract test.
+"""One row per document published as a file. The rows drive assets, lineage, routes, OpenAPI entries and contract tests.
 
-A row also names the source of its body, one of: `make`, a function of the installation; `describe`, a function of the
-other bodies too; `reader`, a function of a room of the warehouse; else the statement of its name.
-`warehouse.publish.readers.read` follows it, and `contracts.publish.rendering` turns the content into bytes.
+A row also names the source of its body: `make`, a function of the installation; `describe`, a function of other bodies
+as well; `reader`, a function of a room of the warehouse; or else the SQL statement of its name.
+`warehouse.publish.readers.read` reads from that source, and `contracts.publish.rendering` turns the content into bytes.
 """
 
 from collections.abc import Callable, Iterable
@@ -104,7 +104,7 @@ PAGE_HEADERS = {
     "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
 }
-"""The rights of a page: to load nothing from elsewhere, and to run no code from its text."""
+"""Pages may load nothing from elsewhere, and may not run code from their text."""
 
 
 def _link(path: str, rel: str, media_type: str) -> str:
@@ -120,20 +120,20 @@ FRONT_LINKS = ", ".join(
         _link(PLANS_PATH, "payment", "application/json"),
     )
 )
-"""Links for readers of the front door's header fields (RFC 8288)."""
+"""Links in the header fields of the front door (RFC 8288)."""
 
 OPERATIONS = "docs/operations"
 """The collection of the pages of operations."""
 
 MOMENT_REFUSALS = (BeforeToken, BlockNotProven, DateInFuture)
-"""Errors of a block or day at which nothing is known."""
+"""Errors for a block or day at which nothing is known."""
 
 PRICE_GROUP = "market"
-"""Documents of this group are published every minute, whatever the state of the chain."""
+"""Documents of this group are published every minute, regardless of the chain's state."""
 
 
 def _schema(name: str, model: type[BaseModel], *, sent: bool = False) -> Callable[[Installation], Fields]:
-    """Makes the schema of a document that we publish, or of one that is `sent` to us."""
+    """Returns a function that builds the schema of a document that we publish, or that is `sent` to us."""
 
     def make(installation: Installation) -> Fields:
         schema = schema_of(model, "validation" if sent else "serialization")
@@ -165,9 +165,9 @@ def _markdown_of(page: Page, installation: Installation, bodies: Bodies) -> byte
 
 
 def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, Projection]:
-    """Returns the rows of a page and of its twin in Markdown, which is made of the page itself or of the same facts.
+    """Returns the rows of a page and of its Markdown twin, which is built from the page itself or from the same facts.
 
-    Pages of a collection name their twins only in their heads, so that all have the same header fields.
+    Pages of a collection link to their twins only in their heads, so that all have the same header fields.
     """
     twin_link = "" if collection else f", {_link(page.markdown, 'alternate', 'text/markdown')}"
     row = Projection(
@@ -200,8 +200,10 @@ def _page_rows(page: Page, collection: str | None = None) -> tuple[Projection, P
 
 
 def _with_ageing(page: Page, rows: Iterable[Projection]) -> Page:
-    """Returns a page that `shows_ageing` with those of `rows` that age: as other pages show them, then all others by
-    their rows. Returns any other page as it is."""
+    """Returns a page that `shows_ageing` with all of `rows` that age added, and any other page unchanged.
+
+    Documents that other pages show come first, in the form in which those show them, then all others.
+    """
     if not page.shows_ageing:
         return page
     ageing = {
@@ -218,8 +220,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=TokenPrice,
         capability="token_price",
         summary="Token price",
-        description="Price, capitalisation, volume, changes and trades of the service token from the first source that "
-        "gives a sound price, beside what every other source says.",
+        description="Price, capitalisation, volume, changes and trades of the service token from the first source with "
+        "a sound price, with the answers of all other sources.",
     ),
     _price(
         name="eth_price",
@@ -236,8 +238,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         capability="token_holders",
         summary="Holder count with its proof",
         description="Holder count, supply and concentration of the service token at one final block, with the proof "
-        "that the balances add up, how far the chain is read, and what other sources say. `block` or `date` ask for "
-        "any earlier block, where the numbers follow from the transfers up to it.",
+        "that the balances add up, how far the chain has been read, and other sources' counts. `block` or `date` "
+        "request any earlier block, for which the numbers are computed from the transfers up to it.",
         parameters=MomentParameters,
         refusals=MOMENT_REFUSALS,
     ),
@@ -248,8 +250,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader="token.holder_documents:read_holders_map",
         capability="token_holders",
         summary="Holders by rank",
-        description="Holders of the service token by rank, a page at a time. A cursor stays on the list of its first "
-        "page, so a walk over all pages never mixes two states. `block` or `date` ask for any earlier block.",
+        description="Holders of the service token by rank, one page at a time. A cursor keeps to the list of its first "
+        "page, so a walk over all pages never mixes two states. `block` or `date` request any earlier block.",
         parameters=HoldersMapParameters,
         refusals=(CursorInvalid, *MOMENT_REFUSALS),
     ),
@@ -274,7 +276,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader="token.history_documents:read_holder_edges",
         capability="token_holders",
         summary="Transfers among the largest holders",
-        description="Who of the 250 largest holders sent to whom of them in the last 30 days, how often and how much: "
+        description="Transfers of the last 30 days among the 250 largest holders, with counts and amounts: "
         "the edges of the holder map.",
     ),
     _holders(
@@ -285,8 +287,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader_argument="day",
         capability="token_holders",
         summary="Holders, transfers and price by day",
-        description="Every UTC day from that of the first transfer on: holders, who came, came back and left, "
-        "transfers, volume, concentration and price. A day lasts to its 24:00 UTC.",
+        description="Every UTC day since the first transfer: holders, new, returning and leaving holders, "
+        "transfers, volume, concentration and price. A day ends at 24:00 UTC.",
     ),
     _holders(
         name="token_series_hourly",
@@ -296,7 +298,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader_argument="hour",
         capability="token_holders",
         summary="Holders, transfers and price by hour",
-        description="The hours of the last 90 days, as the days have them, without concentration.",
+        description="The hours of the last 90 days, with the columns of the daily series except concentration.",
     ),
     Projection(
         name="partner_base_snapshot",
@@ -305,7 +307,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="partner",
         max_age_s=PARTNER_MAX_AGE_S,
         summary="Partner snapshot",
-        description="The partner's latest snapshot in an envelope that says how old it is. Our credential for the "
+        description="The partner's latest snapshot in an envelope with its age. Our credential for the "
         "partner never leaves the server.",
     ),
     Projection(
@@ -315,7 +317,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="partner",
         max_age_s=MARKETPLACE_MAX_AGE_S,
         summary="Marketplace revenue",
-        description="What the service's agent earned at the marketplace, apart from the gross amount that passed "
+        description="Earnings of the service's agent at the marketplace, separate from the gross amount that passed "
         "through its jobs, with the last 30 days.",
     ),
     _overview(
@@ -324,8 +326,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=SiteMetrics,
         reader="publish.overview:read_site_metrics",
         summary="All live metrics",
-        description="Every live number in one body, each with value, unit, source, quality and until when it is fresh; "
-        "also where the graph's node and edge counts come from.",
+        description="Every live number in one body, each with value, unit, source, quality and end of freshness, "
+        "including the graph's node and edge counts.",
     ),
     _overview(
         name="context",
@@ -334,8 +336,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader="publish.overview:read_context",
         when_stale={"mode": OverviewMode.FALLBACK},
         summary="Context snapshot",
-        description="What an agent wants to know first: token, holders, price, watched contract, trust and graph. "
-        "`mode` says whether all of it is live or something is missing or old.",
+        description="The main facts for a new agent: token, holders, price, watched contract, trust and graph. "
+        "`mode` tells whether everything is live or something is missing or old.",
     ),
     _discovery(
         name="service_context",
@@ -344,7 +346,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="context",
         reader="publish.overview:read_service_context",
         summary="What the service is",
-        description="What the service is and where everything lies, for an agent that knows nothing of it yet.",
+        description="What the service is and where to find everything, for an agent that does not know it yet.",
     ),
     Projection(
         name="checks",
@@ -353,8 +355,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="discovery",
         reader="discovery.checks:read_checks",
         summary="Results of the data checks",
-        description="Every fact that was judged of the tables behind the published numbers, with its value and bounds, "
-        "who judged it and when, and what the columns of these tables are like.",
+        description="Every fact checked about the tables behind the published numbers, with its value and bounds, "
+        "the checker and the time, and statistics of the tables' columns.",
     ),
     Projection(
         name="first_rows",
@@ -363,7 +365,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="discovery",
         reader="open_data.first_rows:read_first_rows",
         summary="The newest rows of every public table",
-        description="Twenty rows of each table, newest first, to see what its files hold.",
+        description="Twenty rows of each table, newest first, as a preview of its files.",
     ),
     Projection(
         name="event_feed",
@@ -383,7 +385,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=BidwallBalance,
         reader="bidwall.contract_balance:read_bidwall_balance",
         summary="Native balance of the contract",
-        description="Native balance of the watched contract in wei at a named block, and how near its trigger is.",
+        description="Native balance of the watched contract in wei at a named block, and its distance to the trigger.",
     ),
     _balance(
         name="bidwall_snapshot",
@@ -391,8 +393,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=BidwallSnapshot,
         reader="bidwall.contract_balance:read_bidwall_snapshot",
         summary="Balance, worth, trigger and newest transfers",
-        description="The contract's balance at a named block, its worth in USD, trigger progress and the newest ERC-20 "
-        "transfers from or to it. Without a scope, transfers of any token are shown.",
+        description="The contract's balance at a named block, its value in USD, trigger progress and the newest ERC-20 "
+        "transfers from or to it. Without a scope, it lists transfers of any token.",
         parameters=BidwallSnapshotParameters,
     ),
     _balance(
@@ -403,8 +405,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader_argument="day",
         capability="contract_balance",
         summary="Balance of the contract by day",
-        description="Every UTC day since the balance was first read: the last balance at a named block, the least and "
-        "the greatest. A day without a reading says why.",
+        description="Every UTC day since the first reading: the last balance at a named block, the lowest and "
+        "the highest. A day without a reading states why.",
     ),
     _balance(
         name="bidwall_series_hourly",
@@ -414,7 +416,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         reader_argument="hour",
         capability="contract_balance",
         summary="Balance of the contract by hour",
-        description="The hours of the last 90 days, as the days have them.",
+        description="The hours of the last 90 days, with the columns of the daily series.",
     ),
     _balance(
         name="bidwall_events",
@@ -432,8 +434,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=TrustProtocol,
         reader="trust.attestations:read_trust_protocol",
         summary="What trust scores are",
-        description="Registry and escrow contracts, thresholds, weighting and totals, with the block that scores hold "
-        "at and a sample of them as the contract itself answers.",
+        description="Registry and escrow contracts, thresholds, weighting and totals, with the block of the scores "
+        "and a sample of them compared with the contract's own answers.",
     ),
     _trust(
         name="trust_registry",
@@ -441,8 +443,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         model=TrustRegistry,
         reader="trust.attestations:read_trust_registry",
         summary="Who attested whom",
-        description="Agents by their scores, attesters by the number of their attestations, and the newest "
-        "attestations, with the block that they hold at.",
+        description="Agents by score, attesters by number of attestations, and the newest "
+        "attestations, with their block.",
     ),
     Projection(
         name="world_live",
@@ -451,8 +453,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="world",
         reader="world.public_projection:read_world_live",
         summary="The public graph",
-        description="Public nodes and the edges among them at a named revision, without anything that is private or "
-        "personal. Of a very large graph, the nodes with the most edges.",
+        description="Public nodes and the edges among them at a named revision, without anything private or "
+        "personal. For a very large graph, only the nodes with the most edges.",
         aliases=tuple(Alias(old.path, old.headers) for old in DEPRECATED if old.successor == WORLD_LIVE_PATH),
     ),
     Projection(
@@ -462,8 +464,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         group="world",
         reader="world.public_projection:read_world_render",
         summary="The public graph, drawn",
-        description="Public nodes with positions, the most connected first. `view` says how many, `compact` leaves "
-        "titles and types out. A node stays where it was drawn first.",
+        description="Public nodes with positions, the most connected first. `view` sets their number, `compact` omits "
+        "titles and types. A node keeps its first position.",
         parameters=RenderParameters,
         published_variants=tuple(
             PublishedVariant(f"view={view}{compact}", f"/api/worldmodel/render/{view}{'-compact' if compact else ''}")
@@ -491,8 +493,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="agent_card",
         reader="discovery.probes:read_agent_card",
         summary="Agent card",
-        description="The A2A 1.0 agent card, signed by a key of the key set. A skill is what can be used here by the "
-        "settings. No A2A transport is run.",
+        description="The A2A 1.0 agent card, signed by a key of the key set. Its skills are the capabilities that are "
+        "live according to the settings. There is no A2A transport.",
         aliases=(Alias(service.AGENT_PATH),),
     ),
     _discovery(
@@ -502,7 +504,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="capabilities",
         reader="discovery.probes:read_registry",
         summary="Capability registry",
-        description="Every capability with its status `live`, `planned` or `off`, why, who determined it and when.",
+        description="Every capability with its status `live`, `planned` or `off`, the reason, and the source and time "
+        "of the check.",
     ),
     _discovery(
         name="mcp_discovery",
@@ -510,7 +513,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="server_card",
         make=server_card,
         summary="MCP discovery",
-        description="The server card of the MCP endpoint, at the path where clients have long looked for it.",
+        description="The server card of the MCP endpoint, at the path where older clients look for it.",
     ),
     _discovery(
         name="mcp_server_card",
@@ -518,7 +521,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="server_card",
         make=server_card,
         summary="MCP server card",
-        description="Who the MCP server is and how to reach it (SEP-2127). What tools it has, it says itself.",
+        description="The identity and address of the MCP server (SEP-2127). The server itself lists its tools.",
         media_type=service.SERVER_CARD_MEDIA_TYPE,
     ),
     _discovery(
@@ -528,7 +531,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="server_card",
         make=key_server_card,
         summary="MCP server card, by key",
-        description="Who the MCP server by key is, the header that it takes, and the names of its tools (SEP-2127).",
+        description="Identity of the MCP server by key, its header, and the names of its tools (SEP-2127).",
         media_type=service.SERVER_CARD_MEDIA_TYPE,
     ),
     _discovery(
@@ -537,7 +540,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="mcp_registry_entry",
         make=registry_entry,
         summary="MCP registry entry",
-        description="`server.json` of the MCP server by key, by which the operator publishes it in the MCP registry.",
+        description="`server.json` of the MCP server by key, with which the operator publishes it in the MCP registry.",
     ),
     _discovery(
         name="ai_catalog",
@@ -554,8 +557,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="x402",
         reader="discovery.probes:read_x402_manifest",
         summary="Payment manifest",
-        description="What can be paid and how: a receipt on the chain is verified where that is set up, a signed "
-        "payment is settled where this installation has a relayer and a probe finds that it works.",
+        description="What can be paid and how: receipts on the chain are verified if that is set up, and signed "
+        "payments are settled if this installation has a relayer and a probe confirms that it works.",
     ),
     _discovery(
         name="x402_metadata",
@@ -572,8 +575,8 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="public_contract",
         make=public_contract,
         summary="Public contract",
-        description="What the service is in the words that hold: seven domains, the validator, where live counts are, "
-        "and which older terms are superseded.",
+        description="The stable terms of the service: seven domains, the validator, the addresses of live counts, "
+        "and superseded terms.",
     ),
     _discovery(
         name="registration_contract",
@@ -598,7 +601,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="ai_plugin",
         make=ai_plugin,
         summary="Plugin manifest",
-        description="The plugin manifest v1 for runtimes that still ask for it.",
+        description="The plugin manifest v1, for runtimes that still request it.",
     ),
     _discovery(
         name="api_catalog",
@@ -644,7 +647,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="llms",
         make=llms_txt,
         summary="What a language model reads first",
-        description="llmstxt.org: what is here, how to begin, and what is planned and not live. It is a map, not "
+        description="llmstxt.org: what is here, how to begin, and what is planned but not live. It is a map, not "
         "a schema.",
         media_type=PLAIN,
     ),
@@ -654,7 +657,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="agents",
         make=agents_txt,
         summary="Capabilities for agents",
-        description="Every capability that is live with endpoint, protocol and authentication (draft-car-agents-txt).",
+        description="Every live capability with endpoint, protocol and authentication (draft-car-agents-txt).",
         aliases=(Alias(AGENTS_TXT_FALLBACK_PATH),),
         media_type=PLAIN,
     ),
@@ -664,7 +667,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="robots",
         make=robots_txt,
         summary="What crawlers may read",
-        description="RFC 9309, with what content may be used for.",
+        description="RFC 9309, with the permitted uses of the content.",
         media_type=PLAIN,
     ),
     _discovery(
@@ -709,7 +712,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         shape="action_rules",
         make=actions_registry,
         summary="Wallet actions",
-        description="Which addresses of this site wallets may show as actions, and where those are asked for.",
+        description="Addresses of this site that wallets may show as actions, and the paths of those actions.",
         headers=ACTION_HEADERS,
     ),
     _discovery(
@@ -743,7 +746,7 @@ _DOCUMENTS: tuple[Projection, ...] = (
         media_type="application/yaml",
     ),
 )
-"""The rows of all documents but the pages."""
+"""The rows of all documents except the pages."""
 
 PROJECTIONS: tuple[Projection, ...] = (
     *_DOCUMENTS,
@@ -763,7 +766,7 @@ PROJECTIONS: tuple[Projection, ...] = (
 
 
 def rows_that_show(paths: Iterable[str]) -> list[Projection]:
-    """Returns the rows that show documents at these paths, or documents that show them, in order."""
+    """Returns the rows that show documents at these paths, directly or through other documents, in order."""
     found: list[Projection] = []
     shown = set(paths)
     for row in PROJECTIONS:
@@ -775,13 +778,13 @@ def rows_that_show(paths: Iterable[str]) -> list[Projection]:
 
 @cache
 def _rows_of_tables() -> frozenset[str]:
-    """Returns the paths of the documents that are read from tables, and of those that show them or the files' list."""
+    """Returns the paths of the documents read from tables, and of those that show them or the list of files."""
     read = [row.path for row in PROJECTIONS if row.make is None and row.describe is None]
     return frozenset((*read, *(row.path for row in rows_that_show((*read, INDEX_PATH)))))
 
 
 def lives_for_minutes(row: Projection) -> bool:
-    """Returns whether a document shows what is read from tables, so that the next run may replace it."""
+    """Returns whether a document shows data from tables, so that the next run may replace it."""
     return row.path in _rows_of_tables()
 
 
@@ -793,32 +796,32 @@ TRUST_SCORE = _trust(
     description="The score of one agent address from its attestations up to a named block. An agent without any is not "
     "registered.",
 )
-"""Not published as a file: one body an address, read from the published query copy."""
+"""Not published as a file: one body per address, read from the published query copy."""
 
 TOKEN_HOLDER = _holders(
     name="token_holder",
     path="/api/token/holders/{address}",
     model=TokenHolder,
     summary="One address at any block",
-    description="Balance, rank and share of an address, since when it is seen and since when it holds, and the changes "
-    "of its balance, at the newest list's block or at any `block` or `date` before. An address that no transfer names "
+    description="Balance, rank and share of an address, when it was first seen and first held, and the changes "
+    "of its balance, at the newest list's block or at any earlier `block` or `date`. An address without transfers "
     "holds nothing.",
     parameters=TokenHolderParameters,
     refusals=(CursorInvalid, *MOMENT_REFUSALS),
 )
-"""Not published as a file: one body an address, block and page, read from the published history."""
+"""Not published as a file: one body per address, block and page, read from the published history."""
 
 ADDRESS_TRANSFERS = _holders(
     name="token_holder_transfers",
     path="/api/token/holders/{address}/transfers",
     model=AddressTransfers,
     summary="Transfers of one address",
-    description="Transfers from or to an address up to the newest list's block, or up to a `block` or `date` before, "
-    "newest first, a page at a time.",
+    description="Transfers from or to an address up to the newest list's block, or up to an earlier `block` or `date`, "
+    "newest first, one page at a time.",
     parameters=AddressTransfersParameters,
     refusals=(CursorInvalid, *MOMENT_REFUSALS),
 )
-"""Not published as a file, as `TOKEN_HOLDER`."""
+"""Not published as a file, like `TOKEN_HOLDER`."""
 
 REDIRECTS: tuple[Redirect, ...] = (
     *(
@@ -830,12 +833,12 @@ REDIRECTS: tuple[Redirect, ...] = (
         path=API_V2_PATH,
         to=OPENAPI_V2_PATH,
         name="api_v2",
-        summary="What API v2 is, where its address is asked",
+        summary="Description of API v2, at its base address",
     ),
     Redirect(
         path="/api/worldmodel/public-projection",
         to=WORLD_LIVE_PATH,
         name="world_public_projection",
-        summary="The public graph, by another name",
+        summary="The public graph, under another name",
     ),
 )

@@ -1,4 +1,4 @@
-"""Renders the content of a document to bytes: freshness and key order. Publishing and the API share it."""
+"""Renders the content of a document to bytes, with freshness and key order. Publishing and the API share it."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from contracts.canonical import sha256_hex
 from contracts.publish.projection import Content, ExpiringBody, Fields, Projection
 
 EXPIRED = "expired"
-"""The reason of a body whose `staleAfter` has passed without a newer one."""
+"""The reason for staleness of a body whose `staleAfter` has passed without a newer one."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class Origin:
 
 
 NOWHERE = Origin(generation="", generated_at=NEVER)
-"""The origin of a document that is not published yet."""
+"""The origin of a document that has not been published yet."""
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A document that is rendered once. Its bodies differ in their origin and in the members that call them stale.
+    """A document rendered once. Its bodies differ in their origin and in the members that mark them as stale.
 
-    `members` are the encoded members of the body, or of its `data`, in order; None where the body is whole. `expired`
-    is the body of a whole one past `stale_after`.
+    `members` are the encoded members of the body, or of its `data`, in order, or None if the body is whole. `expired`
+    is a whole body's version after `stale_after`.
     """
 
     projection: Projection
@@ -46,11 +46,11 @@ class Rendered:
 
     @property
     def inputs_sha256(self) -> str:
-        """Returns SHA-256 over all inputs of a document except its origin: equal hashes mean equal content."""
+        """Returns the SHA-256 of all inputs of a document except its origin: equal hashes mean equal content."""
         return sha256_hex(self.from_nowhere)
 
     def body(self, origin: Origin, *, now: datetime | None = None) -> bytes:
-        """Returns the body; stale where `now` is past its `staleAfter`."""
+        """Returns the body, stale if `now` is past its `staleAfter`."""
         if self.members is None:
             is_expired = now is not None and self.stale_after is not None and now >= self.stale_after
             return self.expired if is_expired and self.expired is not None else self.from_nowhere
@@ -65,7 +65,7 @@ class Rendered:
 def rendered(projection: Projection, content: Content) -> Rendered:
     """Encodes the members of the content. JSON keys come in the model's order, `ok` first.
 
-    Raises `ValueError` where fields are not exactly those of the model, or the row has no model.
+    Raises `ValueError` if the fields are not exactly those of the model, or the row has no model.
     """
     if isinstance(content, bytes):
         return Rendered(projection, content)
@@ -84,12 +84,12 @@ def rendered(projection: Projection, content: Content) -> Rendered:
 
 
 def render(projection: Projection, content: Content, origin: Origin, *, now: datetime | None = None) -> bytes:
-    """Renders one body of the content. Raises as `rendered`."""
+    """Renders one body of the content. Raises the same errors as `rendered`."""
     return rendered(projection, content).body(origin, now=now)
 
 
 def validate(projection: Projection, content: Content) -> None:
-    """Builds the document's model of its content. Raises `pydantic.ValidationError` where that does not fit."""
+    """Validates the content with the document's model. Raises `pydantic.ValidationError` if it does not fit."""
     model = projection.freshness or projection.model
     if model is None or isinstance(content, bytes | BaseModel | ExpiringBody):
         return
@@ -105,9 +105,9 @@ def fields_of(content: Content) -> Fields:
 
 
 def stale_after_of(projection: Projection, content: Content) -> datetime | None:
-    """Returns `fetched_at` + `max_age_s`, the end of freshness, or None where nothing was fetched or ages.
+    """Returns `fetched_at` + `max_age_s`, the end of freshness, or None if nothing was fetched or nothing ages.
 
-    Content that combines parts of different ages gives its own `stale_after`.
+    Content that combines parts of different ages has its own `stale_after`.
     """
     if isinstance(content, ExpiringBody):
         return content.stale_after
@@ -123,7 +123,7 @@ def stale_after_of(projection: Projection, content: Content) -> datetime | None:
 
 
 def is_of_the_past(content: Content) -> bool:
-    """Returns whether the content does not age."""
+    """Returns whether the content never ages."""
     if isinstance(content, bytes | ExpiringBody):
         return False
     own = fields_of(content).get("stale_after")
@@ -131,14 +131,14 @@ def is_of_the_past(content: Content) -> bool:
 
 
 def mark_stale(projection: Projection, body: bytes, reason: str, marked: Collection[str] = ()) -> bytes:
-    """Returns the same body with `stale: true` and `reason`, also in parts of documents at the paths `marked`;
-    everything else keeps its bytes."""
+    """Returns the same body with `stale: true` and `reason`, also in parts of documents at the paths `marked`. All
+    other bytes remain the same."""
     members = with_stale_parts(_members(projection, body), reason, lambda part: part.get("document") in marked)
     return _whole(projection, members | _stale(projection, reason))
 
 
 def reason_in(projection: Projection, body: bytes) -> str | None:
-    """Returns the reason code that the body of a document with a freshness block has."""
+    """Returns the reason code in the body of a document with a freshness block."""
     return msgspec.json.decode(_members(projection, body)["reason"], type=str | None)
 
 
@@ -148,13 +148,13 @@ def _members(projection: Projection, body: bytes) -> dict[str, msgspec.Raw]:
 
 
 Part = dict[str, Any]
-"""A part of an overview, with `stale`, `reason` and `staleAfter` of the document that has it in full."""
+"""A part of an overview, with `stale`, `reason` and `staleAfter` of the document that contains it in full."""
 
 
 def with_stale_parts(
     members: dict[str, msgspec.Raw], reason: str, is_stale: Callable[[Part], bool]
 ) -> dict[str, msgspec.Raw]:
-    """Returns the members with the parts marked that are stale: else the whole would be stale and no part of it."""
+    """Returns the members with stale parts marked. Otherwise the whole would be stale but none of its parts."""
 
     def marked(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -178,19 +178,20 @@ def _ends_by(now: datetime, part: Part) -> bool:
 
 @cache
 def _aliases(model: type[BaseModel]) -> Mapping[str, str]:
-    """Returns the alias of each field in the order of a body: pydantic takes longer to name them than to encode one."""
+    """Returns the alias of each field in the order of a body. Cached, because pydantic takes longer to list the aliases
+    than to encode a body."""
     aliases = {name: field.serialization_alias or name for name, field in model.model_fields.items()}
     return {"ok": aliases["ok"], **aliases} if "ok" in aliases else aliases
 
 
 @cache
 def _defaults(model: type[BaseModel]) -> dict[str, Any]:
-    """Returns the values of fields that content may leave out."""
+    """Returns the default values of optional fields."""
     return {name: field.default for name, field in model.model_fields.items() if not field.is_required()}
 
 
 def _values(projection: Projection, model: type[BaseModel], content: BaseModel | Fields) -> dict[str, Any]:
-    """Returns the value of every field of the model, with `NOWHERE` as origin. One with a default may be left out."""
+    """Returns the value of every field of the model, with `NOWHERE` as origin. Optional fields may be missing."""
     names = _aliases(model).keys()
     values = _defaults(model) | dict(content)
     if projection.freshness is not None:
@@ -207,7 +208,7 @@ def _values(projection: Projection, model: type[BaseModel], content: BaseModel |
 
 
 def _dumped(content: BaseModel | Fields, values: Fields, aliases: Mapping[str, str]) -> dict[str, Any]:
-    """Converts the remaining members of a model to plain values all at once, which is faster than one by one."""
+    """Converts the remaining members of a model to plain values together, which is faster than one by one."""
     if not isinstance(content, BaseModel):
         return {}
     plain = content.model_dump(mode="json", by_alias=True)

@@ -1,6 +1,6 @@
-"""Makes the route table: path, published file and headers of every route.
+"""Builds the route table: path, published file and headers of every route.
 
-Web server configuration, CDN files and the API's map in memory are all made from it.
+The web server configuration, the CDN files and the API's map in memory are all built from it.
 """
 
 import re
@@ -15,7 +15,7 @@ from contracts.connect.server import MCP_PATH
 Cache = Literal["revalidated", "discovery", "immutable"]
 
 CACHE_CONTROL: dict[Cache, str] = {
-    # No s-maxage: it switches off the other two at Cloudflare.
+    # No s-maxage, because it switches off the other two directives at Cloudflare.
     "revalidated": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
     "discovery": "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400",
     "immutable": "public, max-age=31536000, immutable",
@@ -27,15 +27,15 @@ OPEN_HEADERS = {
     "PAYMENT-REQUIRED, PAYMENT-RESPONSE, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id",
     "X-Content-Type-Options": "nosniff",
 }
-"""Sent with every answer, so that any page may read any of them."""
+"""Sent with every answer, so that any page may read it."""
 
 ENCODINGS = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
-"""Content codings in the order we prefer, with the suffix of their pre-compressed files."""
+"""Content codings in order of preference, with the suffix of their pre-compressed files."""
 
 
 PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
-    # x402's clients send the first of these with a paid request, although it belongs to answers.
+    # x402 clients send the first of these with a paid request, although it belongs to answers.
     "Access-Control-Allow-Headers": "Access-Control-Expose-Headers, Accept, Authorization, Content-Type, "
     "Idempotency-Key, If-None-Match, If-Range, PAYMENT-SIGNATURE, Range, X-Api-Key",
     "Access-Control-Max-Age": "86400",
@@ -44,16 +44,16 @@ PREFLIGHT_HEADERS = {
 
 
 _ENDING = re.compile(r"/$|\.\w+$")
-"""The ending of a path by which documents of a directory are told apart: that of a page, or of a file's kind."""
+"""The end of a path that distinguishes kinds of documents in a directory: a page's slash, or a file extension."""
 
 BLINK_PREFIX = "/blink/"
 METRICS_PATH = "/metrics"
 NOT_FOUND_PATH = "/404.html"
-"""The page that a CDN, and the API for browsers, answer with where there is nothing."""
+"""The page with which a CDN, and the API for browsers, answer unknown paths."""
 
 ACCOUNT_PATH = "/api/v2/me"
-"""The path of a key's own account. Requests for it and below it count for the address, never for the key's daily limit:
-a key whose limit is used up, by its holder or by a thief, can still be inspected, rotated and revoked."""
+"""The path of a key's own account. Requests at or below it count against the address, never against the key's daily
+limit. A key whose limit is used up, by its holder or a thief, can therefore still be inspected, rotated and revoked."""
 
 METERED_PREFIXES = (
     "/api/v2/guardrail/",
@@ -61,19 +61,19 @@ METERED_PREFIXES = (
     "/api/v2/memory/",
     "/api/v2/world-model/",
 )
-"""Prefixes of the paths that need a key, whose requests count for the key's day. What is for everybody costs a key
-nothing, so that one whose day is used up can still read, pay and be replaced."""
+"""Prefixes of the paths that need a key, and whose requests count against the key's day. Public paths cost a key
+nothing, so that a key whose day is used up can still read, pay and be replaced."""
 
 LIMITED_PREFIXES = ("/api/", BLINK_PREFIX, METRICS_PATH)
 
 
 def is_for_programs(path: str) -> bool:
-    """Returns whether only programs ask for the path and its neighbours, so that its errors are never pages."""
+    """Returns whether only programs request the path and its neighbours, so that its errors are never pages."""
     return is_limited(path) or path.startswith("/.well-known/")
 
 
 def file_of(path: str) -> str:
-    """Returns the file of a path in the published tree. A path may be a file and a folder, so files have a suffix."""
+    """Returns the file of a path in the published tree. A path may be both file and folder, so files have a suffix."""
     name = path.removeprefix("/")
     if not name or name.endswith("/"):
         return f"{name}index.html"
@@ -81,12 +81,12 @@ def file_of(path: str) -> str:
 
 
 def is_limited(path: str) -> bool:
-    """Returns whether requests for the path count against the client's budget; a CDN serves the rest."""
+    """Returns whether requests for the path count against the client's budget. A CDN serves the other paths."""
     return path.startswith(LIMITED_PREFIXES) or path == MCP_PATH
 
 
 def is_metered(path: str) -> bool:
-    """Returns whether requests for the path count for the day of their key."""
+    """Returns whether requests for the path count against the day of their key."""
     return path.startswith(METERED_PREFIXES) or path == KEY_MCP_PATH
 
 
@@ -96,7 +96,7 @@ def is_free(path: str) -> bool:
 
 
 def is_account(path: str) -> bool:
-    """Returns whether the path is about the key that a request is sent with."""
+    """Returns whether the path is about the key with which a request is sent."""
     return path == ACCOUNT_PATH or path.startswith(ACCOUNT_PATH + "/")
 
 
@@ -111,19 +111,22 @@ ACTION_HEADERS = {
     "X-Action-Version": ACTION_VERSION,
     "X-Blockchain-Ids": "{network}",
 }
-"""Header fields that wallet clients need with every answer, also with errors and OPTIONS: without the chain they assume
-Solana. `{network}` stands for the chain."""
+"""Header fields that wallet clients need with every answer, including errors and OPTIONS: without the chain they assume
+Solana. `{network}` represents the chain."""
 
 
 def action_headers(chain_id: int) -> dict[str, str]:
-    """Returns `ACTION_HEADERS` on a chain."""
+    """Returns `ACTION_HEADERS` for a chain."""
     return {name: value.format(network=f"eip155:{chain_id}") for name, value in ACTION_HEADERS.items()}
 
 
 class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One published path. `parameters` are those of variants that the API answers; `variants` says by query string
-    which of them are published too, at which path. `document` is the path whose body an alias has, `markdown` that of
-    the twin which is answered here to clients that prefer Markdown."""
+    """One published path.
+
+    `parameters` are those of variants that the API answers; `variants` maps the query strings of the variants that are
+    published as well to their paths. `document` is the path whose body an alias has. `markdown` is the path of the twin
+    that is served here to clients that prefer Markdown.
+    """
 
     file: str
     media_type: str
@@ -136,7 +139,7 @@ class Route(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Returns the headers that every server sends with the file beside `ETag` and the encoding."""
+        """Returns the headers that every server sends with the file, in addition to `ETag` and the encoding."""
         negotiated = {} if self.markdown is None else {"Vary": "Accept"}
         return {**headers_of(self.media_type, self.cache), **negotiated, **self.own_headers}
 
@@ -149,13 +152,13 @@ class RedirectRoute(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
     @property
     def headers(self) -> dict[str, str]:
-        """Returns the headers that every server sends beside `Location`."""
+        """Returns the headers that every server sends in addition to `Location`."""
         return {"Cache-Control": CACHE_CONTROL["revalidated"], **OPEN_HEADERS, **self.own_headers}
 
 
 class Folder(msgspec.Struct, frozen=True, rename="camel"):
-    """Published files that are found by their own names. They are sent unchanged; where `has_encodings`, or in one of
-    their encoded siblings, as documents are."""
+    """Published files that are served by their own names. They are sent unchanged, or, if `has_encodings`, like
+    documents in one of their encoded siblings."""
 
     media_type: str
     cache: Cache = "immutable"
@@ -167,18 +170,18 @@ class Folder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Index(msgspec.Struct, frozen=True, rename="camel"):
-    """A path that answers programs with a folder's file, and browsers with the route `page`. A CDN, which can't tell,
-    answers all with the page."""
+    """A path at which programs get a folder's file, and browsers the route `page`. A CDN, which can't distinguish them,
+    serves the page to all."""
 
     file: str
     page: str
 
 
 class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
-    """Routes by path, folders by a pattern, redirects by path, and indexes by path.
+    """Routes by path, folders by pattern, redirects by path, and indexes by path.
 
-    A pattern is the beginning of a path, `*`, and its end: `/data/*.json`. A file is in the first folder that matches.
-    Headers contain a base URL's own path, `prefix`, but these paths do not: a proxy removes it.
+    A pattern is the start of a path, `*`, and its end: `/data/*.json`. A file is in the first folder that matches.
+    Headers contain the base URL's own path, `prefix`, but these paths do not, because a proxy removes it.
     """
 
     routes: dict[str, Route]
@@ -189,9 +192,11 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def header_rules(self) -> dict[str, dict[str, str]]:
-        """Returns header fields by a path or a pattern, where no two rules match one path, since a CDN applies all that
-        do and takes a hundred. Documents of one directory that have the same fields share a rule, and so do those of
-        one ending."""
+        """Returns header fields by path or pattern.
+
+        No two rules match the same path, because a CDN applies all matching rules; it accepts a hundred. Documents of
+        one directory that have the same fields share a rule, and so do those with the same ending.
+        """
         rules = {path: route.headers for path, route in self.routes.items()}
         rules |= {path: self.routes[index.page].headers for path, index in self.indexes.items()}
         directories = {
@@ -211,7 +216,7 @@ class RouteTable(msgspec.Struct, frozen=True, rename="camel"):
         return dict(sorted(rules.items())) | {pattern: folder.headers for pattern, folder in self.folders.items()}
 
     def index_headers(self, index: Index) -> dict[str, str]:
-        """Returns the headers of an index as programs are answered it."""
+        """Returns the headers of an index for programs."""
         folder = self.folder_of(index.file)
         assert folder is not None, f"{index.file} is in no folder"
         return {**folder.headers, "Vary": "Accept"}
@@ -228,5 +233,5 @@ def is_in_folder(pattern: str, path: str) -> bool:
 
 
 def headers_of(media_type: str, cache: Cache) -> dict[str, str]:
-    """Returns content type, cache policy and the headers that open an answer to every page."""
+    """Returns content type, cache policy, and the headers that let every page read the answer."""
     return {"Content-Type": media_type, "Cache-Control": CACHE_CONTROL[cache], **OPEN_HEADERS}
