@@ -1,7 +1,7 @@
-"""Recomputes what a block commits to: its hash from its header, and its receipts' root from its receipts. Pure.
+"""Recomputes the commitments of a block: its hash from its header, and its receipts' root from its receipts. Pure.
 
-A node may answer with anything, but not with a header or receipts that hash to a root which another node names.
-`contracts/evm/trie.py` knows RLP and tries.
+A node can invent an answer, but not a header or receipts that hash to a root that another node names.
+`contracts/evm/trie.py` implements RLP and tries.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _HEADER: Final[dict[str, int]] = {
     "extraData": _BYTES,
     "mixHash": 32,
     "nonce": 8,
-    "baseFeePerGas": _NUMBER,  # London, and so on: each upgrade adds fields at the end
+    "baseFeePerGas": _NUMBER,  # since London; each later upgrade adds fields at the end
     "withdrawalsRoot": 32,
     "blobGasUsed": _NUMBER,
     "excessBlobGas": _NUMBER,
@@ -44,11 +44,11 @@ _DEPOSIT: Final = 0x7E
 
 
 class BlockInvalid(ValueError):
-    """A header or a receipt of another form than ours: nothing can be recomputed from it."""
+    """A header or a receipt of an unknown form, from which nothing can be recomputed."""
 
 
 def header_rlp(block: Mapping[str, Any]) -> bytes:
-    """Returns the RLP of the header of a block in the form of the nodes. Raises `BlockInvalid`."""
+    """Returns the RLP of a block's header; the block is in the form of the nodes. Raises `BlockInvalid`."""
     present = [name for name in _HEADER if block.get(name) is not None]
     if present != list(_HEADER)[: max(len(present), _REQUIRED_FIELDS)]:
         missing = next(name for name in _HEADER if block.get(name) is None)
@@ -57,31 +57,31 @@ def header_rlp(block: Mapping[str, Any]) -> bytes:
 
 
 def block_hash(block: Mapping[str, Any]) -> str:
-    """Returns the hash that the header of a block has, whatever hash the node named. Raises `BlockInvalid`."""
+    """Returns the hash of a block's header, regardless of the hash that the node named. Raises `BlockInvalid`."""
     return "0x" + keccak256(header_rlp(block)).hex()
 
 
 def read_header_rlp(data: bytes) -> dict[str, bytes]:
-    """Returns the fields of a header by name, as its RLP holds them. Raises `BlockInvalid` for another form."""
+    """Returns the fields of a header by name, from its RLP. Raises `BlockInvalid` for another form."""
     try:
         fields = decode_rlp(data)
     except RlpInvalid as error:
         raise BlockInvalid(str(error)) from None
     if not isinstance(fields, list) or not _REQUIRED_FIELDS <= len(fields) <= len(_HEADER):
-        raise BlockInvalid("no list of header fields")
+        raise BlockInvalid("not a list of header fields")
     header: dict[str, bytes] = {}
     for (name, width), value in zip(_HEADER.items(), fields, strict=False):
         is_number = width == _NUMBER and isinstance(value, bytes) and value[:1] != b"\0"
         if not isinstance(value, bytes) or not (is_number or width == _BYTES or len(value) == width):
-            raise BlockInvalid(f"a header with another {name}")
+            raise BlockInvalid(f"a header with an invalid {name}")
         header[name] = value
     return header
 
 
 def receipt_rlp(receipt: Mapping[str, Any]) -> bytes:
-    """Returns a receipt as the trie holds it: the type of its transaction, then its fields. Raises `BlockInvalid`.
+    """Returns a receipt as the trie contains it: its transaction's type, then its fields. Raises `BlockInvalid`.
 
-    A deposit (0x7e, of an OP Stack chain) holds its nonce only since there is a version beside it.
+    The receipt of a deposit (0x7e, on an OP Stack chain) includes its nonce only if it also has a version.
     """
     logs = receipt.get("logs")
     if not isinstance(logs, list):
@@ -100,7 +100,7 @@ def receipt_rlp(receipt: Mapping[str, Any]) -> bytes:
 
 
 def receipts_root(receipts: Sequence[Mapping[str, Any]]) -> str:
-    """Returns the root of a block's receipts, which are in the order of its transactions. Raises `BlockInvalid`."""
+    """Returns the root of a block's receipts, given in the order of its transactions. Raises `BlockInvalid`."""
     return "0x" + ordered_root([receipt_rlp(receipt) for receipt in receipts]).hex()
 
 
@@ -121,7 +121,7 @@ def _bytes(name: str, text: object, width: int) -> bytes:
             return quantity_bytes(quantity(text))  # type: ignore[arg-type]
         data = bytes.fromhex(text.removeprefix("0x"))  # type: ignore[attr-defined]
     except (ValueError, TypeError, AttributeError):
-        raise BlockInvalid(f"a {name} that is no hex") from None
+        raise BlockInvalid(f"a {name} that is not hex") from None
     if width != _BYTES and len(data) != width:
         raise BlockInvalid(f"a {name} of {len(data)} bytes")
     return data

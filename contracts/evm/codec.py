@@ -1,6 +1,6 @@
-"""Encodes RPC calls and decodes their answers: bodies, typed results, hex, bloom, and the meaning of errors.
+"""Encodes RPC calls and decodes their answers: bodies, typed results, hex, bloom, and the meaning of errors. Pure.
 
-Pure: no network and no waiting. `pipelines/token/decode.py` validates Transfer rows.
+It has no network access and does not wait. `pipelines/token/decode.py` validates Transfer rows.
 """
 
 import re
@@ -38,7 +38,7 @@ class TooLarge:
     """The answer would be too large.
 
     `suggested` is the node's own (first, last) block and `max_blocks` its widest range. `structural` is True if the
-    width itself is the cause, and not the number of logs in it.
+    width itself is the cause, not the number of logs in it.
     """
 
     suggested: tuple[int, int] | None = None
@@ -48,7 +48,7 @@ class TooLarge:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """The call should be repeated later. `retry_after_s` is the time that the node named, capped, or None."""
+    """The call should be repeated later. `retry_after_s` is the node's wait time, capped, or None."""
 
     retry_after_s: float | None = None
 
@@ -60,7 +60,7 @@ class Transient:
 
 @dataclass(frozen=True)
 class Fatal:
-    """The same node would give the same answer again. `refused` is True if it refuses us, and not just this call."""
+    """The same node would give the same answer again. `refused` is True if it refuses us, not just this call."""
 
     refused: bool = False
 
@@ -150,7 +150,7 @@ class TransferLog(msgspec.Struct, gc=False):
 
 
 class PendingTransferLog(TransferLog, gc=False):
-    """A row of a block that may still leave the chain, and therefore has to name its block."""
+    """A row of a block that may still leave the chain, and must therefore name its block."""
 
     blockHash: Word = msgspec.field(default="")
 
@@ -187,7 +187,7 @@ class Receipt(msgspec.Struct):
 
 
 class WireHeader(msgspec.Struct):
-    """A block in the form of the nodes, limited to the fields that we read; `transactions` holds hashes."""
+    """A block in the form of the nodes, limited to the fields that we read; `transactions` contains hashes."""
 
     number: str
     hash: Word
@@ -199,7 +199,7 @@ class WireHeader(msgspec.Struct):
 
 @dataclass(frozen=True)
 class BlockHeader:
-    """A block's place in its chain. `time_s` is in Unix seconds; `logs_bloom` is None if the node sends none."""
+    """A block's place in its chain. `time_s` is in Unix seconds; `logs_bloom` is None if the node omits it."""
 
     number: int
     hash: str
@@ -226,13 +226,13 @@ def read_header(result: Any) -> BlockHeader | None:
             logs_bloom=bloom if bloom is not None and len(bloom) == _BLOOM_BYTES else None,
         )
     except (msgspec.ValidationError, ValueError):
-        raise RpcError(Transient(), "an answer that is no block header") from None
+        raise RpcError(Transient(), "an answer that is not a block header") from None
 
 
 def quantity(text: str) -> int:
     """Parses a hex quantity in the form of the JSON-RPC standard. Raises `ValueError` for anything else."""
     if _QUANTITY.fullmatch(text) is None:
-        raise ValueError(f"{text[:40]!r} is no hex quantity")
+        raise ValueError(f"{text[:40]!r} is not a hex quantity")
     return int(text, 16)
 
 
@@ -265,7 +265,7 @@ def _decode(body: bytes, shape: type[Result]) -> Result:
     try:
         return msgspec.json.decode(body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RpcError(Transient(), "an answer that is no JSON-RPC") from None
+        raise RpcError(Transient(), "an answer that is not JSON-RPC") from None
 
 
 def _result(answer: RpcAnswer, method: str) -> Any:
@@ -311,7 +311,7 @@ _BEHIND: Final = re.compile(
     r"invalid block range|cannot be found|block not found|header not found|unknown block|beyond (the )?(current )?head",
     re.IGNORECASE,
 )
-"""A node that has not reached the requested blocks."""
+"""Texts of a node that has not reached the requested blocks."""
 
 _TRANSIENT: Final = re.compile(
     r"no backend|temporar|unavailable|internal error|overloaded|try again|timed? ?out",
@@ -389,7 +389,7 @@ def _retry_after_s(text: str | None, now: datetime | None) -> float | None:
 
 def keccak256(data: bytes) -> bytes:
     """Returns the Keccak-256 hash that Ethereum uses, which is not SHA3-256."""
-    from eth_hash.auto import keccak  # takes 0.1 s to import, which commands that hash nothing save
+    from eth_hash.auto import keccak  # its import takes 0.1 s, which commands that hash nothing avoid
 
     return keccak(data)
 

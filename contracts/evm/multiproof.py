@@ -1,10 +1,10 @@
-"""Proves many items of a Merkle-Patricia trie at once, by the items and the hashes beside their paths. Pure.
+"""Proves many items of a Merkle-Patricia trie at once, from the items and the hashes next to their paths. Pure.
 
-A proof of n items one by one repeats the upper nodes n times. Here every node above an item is rebuilt from the items,
-and the proof holds only the siblings: references to subtrees in which no item lies. Where the items are the whole trie
-there are none.
+Separate proofs of n items repeat the upper nodes n times. Here every node above an item is rebuilt from the items, and
+the proof contains only the siblings: references to subtrees without items. If the items are the whole trie, there are
+no siblings.
 
-Paths are texts of hex digits, one a nibble, since Python compares, cuts and packs those fastest.
+Paths are strings of hex digits, one per nibble, because Python compares, slices and packs those fastest.
 """
 
 from bisect import bisect_left
@@ -25,10 +25,10 @@ from contracts.evm.trie import (
 )
 
 Item = tuple[str, bytes]
-"""The path of an item, and its value as the trie holds it (for a storage the RLP of the word)."""
+"""The path of an item, and its value as the trie contains it (for a storage, the RLP of the word)."""
 
 Sibling = tuple[str, bytes]
-"""The path down to a subtree without items, and the reference to it as its branch holds it, in RLP."""
+"""The path down to a subtree without items, and the reference to it in its branch, in RLP."""
 
 _HASH: Final = b"\xa0"
 _EMPTY: Final = b"\x80"
@@ -36,38 +36,38 @@ _SHORT_LIST: Final = 0xC0
 _FEW: Final = 16
 
 NODES_KEPT: Final = 1 << 14
-"""Nodes whose hashes a process remembers, some MB: a tick of the chain changes few of a trie's."""
+"""Number of nodes whose hashes a process caches, some MB: a tick of the chain changes few nodes of a trie."""
 
 
 class MultiproofInvalid(ValueError):
-    """Items and siblings, or nodes, that can't be of one trie."""
+    """Items and siblings, or nodes, that can't be from the same trie."""
 
 
 def keccak() -> Callable[[bytes], bytes]:
-    """Returns Keccak-256 as a plain function. It is called millions of times, and imported when it is first needed."""
+    """Returns Keccak-256 as a plain function, imported on first use. It is called millions of times."""
     from eth_hash.auto import keccak as hasher
 
     return hasher
 
 
 def root_of(items: Iterable[Item], siblings: Iterable[Sibling]) -> bytes:
-    """Returns the root of the trie that has these items and, beside their paths, these siblings.
+    """Returns the root of the trie with these items and, next to their paths, these siblings.
 
-    If it equals a known root, each item is in that trie. Raises `MultiproofInvalid` where they contradict one another.
+    If it equals a known root, each item is in that trie. Raises `MultiproofInvalid` if they contradict each other.
     """
     beside = list(siblings)
     for path, reference in beside:
         if not path or not _is_reference(reference):
-            raise MultiproofInvalid(f"a sibling at {path[:64]!r} that is no reference to a node")
+            raise MultiproofInvalid(f"a sibling at {path[:64]!r} that is not a reference to a node")
     return _Trie(items, beside).root()
 
 
 @dataclass(frozen=True)
 class Unsettled:
-    """The questions that the nodes seen so far leave open. Places are those of the items.
+    """What the nodes seen so far leave open. Places are indexes of the items.
 
-    `siblings` are complete once nothing is `wanted`: the places of items whose path has an unknown node. `unequal` are
-    places with the value that the trie has there, empty where it has none.
+    `siblings` is complete once `wanted` is empty. `wanted` contains the places of items whose path has an unknown node,
+    and `unequal` places with the value that the trie has there, empty if it has none.
     """
 
     siblings: list[Sibling] = field(default_factory=list)
@@ -76,18 +76,18 @@ class Unsettled:
 
 
 _Subtree = tuple[RlpItem, int, int, int]
-"""A reference to a subtree, the places of its first item and behind its last one, and its depth in digits."""
+"""A reference to a subtree, the places of its first item and after its last one, and its depth in digits."""
 
 
 class Search:
     """Finds the siblings of items in a trie of which only the root is known, from as few of its nodes as possible.
 
-    A subtree whose hash follows from the items needs no node at all. In every other one the node of any path shows
-    sixteen hashes more, so the nodes asked for are those above foreign items, and not those above all items.
+    A subtree whose hash follows from the items needs no node at all. In every other subtree, the node of any path
+    reveals sixteen more hashes, so only nodes above foreign items are requested, not those above all items.
     """
 
     def __init__(self, items: Sequence[Item], root: bytes) -> None:
-        """Takes items sorted by their paths, and the root of the trie."""
+        """Accepts items sorted by their paths, and the root of the trie."""
         self._trie = _Trie(items, ())
         self._paths = self._trie.paths
         self._found = Unsettled()
@@ -98,9 +98,9 @@ class Search:
             self._open.append((root, 0, len(self._paths), 0))
 
     def missing(self, nodes: Mapping[bytes, bytes]) -> Unsettled:
-        """Compares the items with the trie as far as `nodes` reach, which are known by their hash.
+        """Compares the items with the trie as far as `nodes`, which are keyed by hash, reach.
 
-        The next call goes on below the nodes that were wanted. Raises `MultiproofInvalid` for an invalid node.
+        The next call continues below the wanted nodes. Raises `MultiproofInvalid` for an invalid node.
         """
         subtrees, self._open = self._open, []
         for subtree in subtrees:
@@ -155,15 +155,15 @@ class Search:
 
 
 def by_hash(nodes: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Returns nodes by their hash, by which they are referred to."""
+    """Returns nodes by their hash, with which other nodes refer to them."""
     hasher = keccak()
     return {hasher(node): node for node in nodes}
 
 
 def value_at(root: bytes, path: str, nodes: Mapping[bytes, bytes]) -> bytes | None:
-    """Returns the value at `path` in the trie under `root` by nodes that are known by their hash; None without one.
+    """Returns the value at `path` in the trie under `root`, or None. `nodes` are keyed by hash.
 
-    Raises `MultiproofInvalid` where the nodes do not lead there.
+    Raises `MultiproofInvalid` if the nodes do not lead there.
     """
     found = Search([(path, b"")], root).missing(nodes)
     if found.wanted:
@@ -185,7 +185,8 @@ class _Trie:
         self._values = [value for _, value, _ in entries]
         self._is_sibling = [beside for _, _, beside in entries]
         self._branches: dict[tuple[int, int], bytes] = {}
-        # A trie has about three nodes to two items. Of a larger one none would be remembered until the next time.
+        # A trie has about three nodes per two items. With a larger one, every cached hash would be evicted before its
+        # next use.
         self._keccak = _remembering_keccak() if len(entries) <= NODES_KEPT // 2 else keccak()
 
     def root(self) -> bytes:
@@ -196,7 +197,7 @@ class _Trie:
         return self._keccak(self._node(0, len(self.paths), 0))
 
     def reference(self, low: int, high: int, depth: int) -> bytes:
-        """Returns what a branch holds, in RLP, for the entries from `low` to `high`, which share `depth` digits."""
+        """Returns a branch's reference, in RLP, to the entries from `low` to `high`, which share `depth` digits."""
         if high - low == 1 and self._is_sibling[low]:
             if len(self.paths[low]) != depth:
                 raise MultiproofInvalid(f"a sibling at {self.paths[low]!r} beside no branch")
@@ -222,7 +223,7 @@ class _Trie:
 
     def _branch_node(self, low: int, high: int, depth: int) -> bytes:
         paths = self.paths
-        children = [_EMPTY] * 17  # the last one is the value, which no path of full length has
+        children = [_EMPTY] * 17  # the last one is the value, which paths of full length never have
         first = low
         while first < high:
             digit = paths[first][depth]
@@ -264,7 +265,7 @@ def _node(reference: RlpItem, nodes: Mapping[bytes, bytes]) -> list[RlpItem] | N
 
 
 def _is_reference(data: bytes) -> bool:
-    """Decides whether this is one item: a hash, or a node that is shorter than one. Two would shift the branch."""
+    """Decides whether this is one item: a hash, or a node that is shorter than a hash. Two would shift the branch."""
     if data[:1] == _HASH:
         return len(data) == 33
     return 1 < len(data) < 32 and data[0] == _SHORT_LIST + len(data) - 1

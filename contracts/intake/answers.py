@@ -1,4 +1,4 @@
-"""Builds the answers about an intake for its holder. The same record gives the same answer."""
+"""Builds the answers about an intake for its holder. The same record always gives the same answer."""
 
 import dataclasses
 from collections import Counter
@@ -200,7 +200,11 @@ def _checklist(record: IntakeRecord, profile: Profile) -> LaunchChecklist:
 
 
 _REVIEW: dict[str, tuple[ItemState, str, str]] = {
-    "pending_review": ("pending_review", "An operator has yet to look at it.", "Wait, or activate by a paid claim."),
+    "pending_review": (
+        "pending_review",
+        "An operator has not reviewed it yet.",
+        "Wait, or activate it by a paid claim.",
+    ),
     "approved": ("captured", "An operator has approved it.", "Nothing."),
     "changes_requested": ("pending_input", "An operator wants it changed.", "Register again with what was missing."),
 }
@@ -223,7 +227,7 @@ def _item(row: ChecklistRow, record: IntakeRecord) -> ChecklistItem:
     elif any(record.details.get(name) for name in row.fields):
         state, summary, after = "captured", "Sent with the request.", "Nothing."
     elif row.default:
-        state, summary, after = "defined", "As the runtime profile has it.", row.next
+        state, summary, after = "defined", "Taken from the runtime profile.", row.next
     else:
         state, summary, after = "pending_input", "Not sent yet.", row.next
     return ChecklistItem(id=row.id, label=row.label, state=state, summary=summary, next=after)
@@ -250,7 +254,7 @@ def _next_steps(record: IntakeRecord, urls: ServiceUrls) -> list[str]:
     elif record.states.activation == "suspended":
         steps = ["The payment has left the chain: wait for its return, or ask for another quote."]
     elif not urls.payments_live:
-        steps = [f"Payments are not set up here: {urls.base_url}{PLANS_PATH} says when they are."]
+        steps = [f"Payments are not set up here: {urls.base_url}{PLANS_PATH} shows when they are."]
     else:
         steps = [
             f"Read the plans at {urls.base_url}{PLANS_PATH}.",
@@ -259,7 +263,7 @@ def _next_steps(record: IntakeRecord, urls: ServiceUrls) -> list[str]:
     if record.states.review == "pending_review":
         steps.append("An operator reviews the request; the public launch waits for it.")
     if record.states.review == "changes_requested":
-        steps.append("Register again with what the operator asked for.")
+        steps.append("Register again with what the operator requested.")
     return steps
 
 
@@ -285,20 +289,20 @@ def _readiness(record: IntakeRecord, urls: ServiceUrls) -> IntakeReadiness:
         later = ReadinessItem(
             state="pending",
             next=f"Look at {urls.base_url}{PLANS_PATH} later.",
-            note="Payments are not set up here, and a paid claim is what activates.",
+            note="Payments are not set up here, and only a paid claim activates.",
         )
         return IntakeReadiness(auth=later, entitlements=later, billing=later, activation=later)
     review = record.states.review
     return IntakeReadiness(
         auth=ReadinessItem(state="action_required", next=quote, note="A claim issues the key."),
         entitlements=ReadinessItem(state="pending", next="Claim a paid quote.", note="They come with the key."),
-        billing=ReadinessItem(state="action_required", next=quote, note="The plans say what there is to buy."),
+        billing=ReadinessItem(state="action_required", next=quote, note="The plans list what can be bought."),
         activation=ReadinessItem(
             state="action_required" if review != "pending_review" else "pending",
             next="Register again." if review == "changes_requested" else quote,
             note={
                 "pending_review": "A paid claim activates without waiting for the review.",
-                "approved": "Approved; it waits for a paid claim.",
+                "approved": "Approved; a paid claim is still needed.",
                 "changes_requested": "An operator wants something changed.",
             }[review],
         ),

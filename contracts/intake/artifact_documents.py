@@ -1,4 +1,4 @@
-"""Defines the models of the documents under `/artifacts/` that intakes link to."""
+"""Defines the models of the documents under `/artifacts/` to which intakes link."""
 
 from typing import Any, Literal
 
@@ -36,8 +36,8 @@ class LiveState(Document):
 
     name: str
     state: str
-    reason: str | None = Field(description="Why it is not as one would want, as a stable code")
-    determined_by: str | None = Field(description="What it was derived from; null before the first check")
+    reason: str | None = Field(description="Why it is not in the desired state, as a stable code")
+    determined_by: str | None = Field(description="Source of the state; null before the first check")
     checked_at: Timestamp | None
 
 
@@ -46,9 +46,9 @@ class Artifact(Document):
 
     ok: Literal[True] = True
     artifact: str = Field(description="The document's kind, a stable name")
-    schema_: str = Field(alias="schema", description="Name and version of its form")
-    title: str = Field(description="Its name for people")
-    summary: str = Field(description="What it is for, in a sentence or two")
+    schema_: str = Field(alias="schema", description="Name and version of its format")
+    title: str = Field(description="Its title for people")
+    summary: str = Field(description="Its purpose, in a sentence or two")
     links: list[ArtifactLink] = Field(description="Documents to read with it")
 
 
@@ -76,7 +76,7 @@ class PricedPlan(Document):
     billing: Literal["one_time", "recurring"]
     period_days: int | None
     tier: Tier
-    requests_per_day: int | None = Field(description="API v2 requests a UTC day; null: unlimited")
+    requests_per_day: int | None = Field(description="API v2 requests per UTC day; null: unlimited")
 
 
 class PricingArtifact(Artifact):
@@ -152,5 +152,5 @@ class LaneTemplate(Document):
 class TemplateArtifact(Artifact):
     """A valid body for each lane."""
 
-    consent_version: str = Field(description="What is agreed to where a request names no version")
+    consent_version: str = Field(description="Accepted version if a request names no version")
     templates: list[LaneTemplate]

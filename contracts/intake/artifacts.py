@@ -1,4 +1,4 @@
-"""Builds the documents under `/artifacts/` that intakes link to. Pure.
+"""Builds the documents under `/artifacts/` to which intakes link. Pure.
 
 Texts come from `artifacts.yaml`, the rest from plans, profiles, settings and the ledger's counts.
 """
@@ -91,7 +91,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactKind:
-    """The recipe of one document: its model, the function for its own fields, and queries besides the settings."""
+    """The recipe of one document: its model, the function for its own fields, and queries in addition to settings."""
 
     model: type[Artifact]
     own: Callable[[Facts, Mapping[str, Any]], dict[str, Any]]
@@ -100,7 +100,7 @@ class ArtifactKind:
 
 @cache
 def artifact_texts() -> dict[str, dict[str, Any]]:
-    """Returns the texts by name, as the file contains them."""
+    """Returns the texts by name, unchanged from the file."""
     texts: dict[str, dict[str, Any]] = yaml.load(TEXTS_FILE.read_text(), yaml.CSafeLoader)
     return texts
 

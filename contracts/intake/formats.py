@@ -1,6 +1,6 @@
 """Validates the texts of an intake: lines, paragraphs, e-mail addresses, URIs and times.
 
-OpenAPI describes each by a pattern. Checks beyond a pattern are functions.
+OpenAPI describes each by a pattern. Functions check what patterns can't.
 """
 
 import re
@@ -21,7 +21,7 @@ LINE_PATTERN = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"
 """One line with at least one visible character."""
 
 OPTIONAL_LINE_PATTERN = r"^([^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*)?$"
-"""The same, or nothing: what an empty field of a form sends."""
+"""The same, or an empty text, which forms send for an empty field."""
 
 TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 """Lines and tabs with at least one visible character."""
@@ -56,18 +56,18 @@ _PROOF_URI = re.compile(PROOF_URI_PATTERN)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HOST_LABEL = r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST = re.compile(rf"{_HOST_LABEL}(\.{_HOST_LABEL})*\.?|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
-"""A name that resolvers accept, underscores included, or an IPv6 address that `urlsplit` has checked."""
+"""A name that resolvers accept, including underscores, or an IPv6 address that `urlsplit` has checked."""
 
 
 def _line(text: str) -> str:
     if _LINE_CONTROL.search(text) or not _READABLE.search(text):
-        raise ValueError("has to be one line with something to read in it")
+        raise ValueError("must be one line with visible characters")
     return text
 
 
 def _text(text: str) -> str:
     if _TEXT_CONTROL.search(text) or not _READABLE.search(text):
-        raise ValueError("has to be text with something to read in it, without control characters")
+        raise ValueError("must be a text with visible characters and without control characters")
     return text
 
 
@@ -95,7 +95,7 @@ def _proof_uri(text: str) -> str:
 
 def _uri(text: str) -> str:
     if _BROKEN_ESCAPE.search(text):
-        raise ValueError("has a % that two hex digits don't follow")
+        raise ValueError("has a % that is not followed by two hex digits")
     if text.startswith("did:"):  # it names no host
         return text
     try:
@@ -104,9 +104,9 @@ def _uri(text: str) -> str:
     except ValueError:
         host, port = None, None
     if not host or not _HOST.fullmatch(host) or port == 0:
-        raise ValueError("has no host that a URI could name, or no port between 1 and 65535")
+        raise ValueError("has no valid host, or a port that is not between 1 and 65535")
     if "@" in parts.netloc:
-        raise ValueError("holds a user name or password, which a URI here may not")
+        raise ValueError("contains a user name or password, which is not allowed here")
     return text
 
 
@@ -142,7 +142,7 @@ LineOrNothing = Annotated[
     Field(max_length=LONGEST_LINE, json_schema_extra={"pattern": OPTIONAL_LINE_PATTERN}),
     AfterValidator(_line_or_nothing),
 ]
-"""An optional line; None for an empty one, which counts as left out."""
+"""An optional line; None for an empty one, which counts as omitted."""
 TextOrNothing = Annotated[
     str,
     Field(max_length=LONGEST_TEXT, json_schema_extra={"pattern": OPTIONAL_TEXT_PATTERN}),

@@ -10,7 +10,7 @@ _SENDERS = {Lane.AGENT: "an agent", Lane.HUMAN: "a person", Lane.ENTERPRISE: "an
 
 
 def node_ids(graph_key: str) -> tuple[str, str, str]:
-    """Returns the ids of an intake's nodes, whether the graph contains them or not."""
+    """Returns the ids of an intake's nodes, whether or not the graph contains them."""
     root = f"intake/{graph_key}"
     return root, f"{root}/received", f"{root}/activated"
 

@@ -201,12 +201,12 @@ class IntakeFields(Document):
     lane: Lane
     source: str
     received_at: Timestamp
-    consent_at: Timestamp = Field(description="As it was stated, but not after receipt")
+    consent_at: Timestamp = Field(description="As stated in the request, but not after receipt")
     summary: HumanSummary | AgentSummary | EnterpriseSummary
     normalized: dict[str, Any] = Field(
-        description="What was sent, without contact data and names of persons; `defaulted` names what the profile "
-        "answered, `consentVersion` what was agreed to, `unverified` what is kept as sent but not recognised, "
-        "and so not used: a consent version that was never published, a wallet that is no address"
+        description="The sent fields, without contact data and names of persons; `defaulted` lists the fields from the "
+        "profile, `consentVersion` is the accepted version, `unverified` lists fields that are stored as sent but not "
+        "recognised, and therefore not used: a never published consent version, a wallet that is not an address"
     )
     provisioning_trail: ProvisioningTrail
     activation_package: ActivationPackage
@@ -221,21 +221,21 @@ class IntakeResponse(IntakeFields):
     """An intake as it was registered."""
 
     erase_token: str | None = Field(
-        description="Erases the intake for its holder: keep it apart from the id. In the first answer and its "
-        "replays of the next ten minutes only; null in later ones"
+        description="Erases the intake for its holder: store it separately from the id. Only in the first answer and "
+        "its replays within ten minutes; null in later ones"
     )
     erase_token_state: TokenState = Field(description="`no_longer_shown`: the replay came too late to repeat the token")
-    erase_url: Uri = Field(description="POST the erase token here, and what is kept of the intake is deleted")
+    erase_url: Uri = Field(description="POST the erase token here to delete the stored data of the intake")
 
 
 class IntakeEraseRequest(Document):
-    """The token of the registration's answer."""
+    """The token from the registration's answer."""
 
     erase_token: str = Field(min_length=1, max_length=LONGEST_ERASE_TOKEN)
 
 
 class IntakeErased(Document):
-    """An erased intake. Only its lane, profile, UTC day and states are left."""
+    """An erased intake. Only its lane, profile, UTC day and states remain."""
 
     ok: Literal[True] = True
     intake_id: str
@@ -249,18 +249,18 @@ class IntakeStatusResponse(IntakeFields):
 
 
 class IntakeProvisioningCapsule(IntakeStatusResponse):
-    """An intake as an artifact. It stays the same until the intake changes."""
+    """An intake as an artifact. It remains the same until the intake changes."""
 
     artifact: Literal["svc.intake.capsule"] = CAPSULE_ARTIFACT
     version: str = Field(description="1.N, with N steps of the trail")
-    generated_at: Timestamp = Field(description="When something changed last")
+    generated_at: Timestamp = Field(description="Time of the last change")
 
 
 class LaneCounts(Document):
-    """Registrations of one lane, erased ones included."""
+    """Registrations of one lane, including erased ones."""
 
     registrations: int
-    distinct: int = Field(description="Without those of an identity that had registered before")
+    distinct: int = Field(description="Without repeated registrations of the same identity")
     approved: int
     active: int
 
@@ -288,7 +288,7 @@ class IntakeStats(Document):
     ok: Literal[True] = True
     total: int
     by_lane: CountsByLane
-    by_day: list[DayCounts] = Field(description="Days of the last thirty that have registrations, newest first")
+    by_day: list[DayCounts] = Field(description="Days with registrations among the last thirty, newest first")
 
 
 class RecentIntake(Document):

@@ -13,7 +13,7 @@ class IntakeNotFound(NotFound):
 
 class RegistrationErased(Conflict):
     code = "registration_erased"
-    title = "What was registered with this Idempotency-Key was erased"
+    title = "The registration with this Idempotency-Key was erased"
     leads: ClassVar[Leads] = ("register", "docs")
 
 

@@ -1,9 +1,9 @@
-"""Builds the URLs of the documents that an intake links to."""
+"""Builds the URLs of the documents to which an intake links."""
 
 from contracts.discovery.service import CONNECT_PAGE_PATH
 
 PAGE_WITHOUT_APP = CONNECT_PAGE_PATH
-"""The page to continue on if no companion application is configured."""
+"""The page on which to continue if no companion application is configured."""
 
 ARTIFACTS = "/artifacts/"
 

@@ -1,4 +1,4 @@
-"""Loads runtime profiles and checklists from `profiles.yaml` and chooses the profile of a request."""
+"""Loads runtime profiles and checklists from `profiles.yaml`, and chooses the profile of a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ChecklistRow:
 
 @cache
 def load_profiles() -> dict[str, Profile]:
-    """Returns every profile by its id, in the order of the file."""
+    """Returns every profile by its id, in the file's order."""
     rows: list[dict[str, Any]] = _read()["profiles"]
     return {row["id"]: msgspec.convert(row, Profile) for row in rows}
 
@@ -65,7 +65,7 @@ def load_checklist(lane: Lane) -> tuple[ChecklistRow, ...]:
 
 
 def choose_profile(lane: Lane, details: Mapping[str, Any]) -> Profile:
-    """Returns the profile that a request names, or else the first one of its lane whose `when` matches.
+    """Returns the profile that a request names, or else the first profile of its lane whose `when` matches.
 
     A profile without `when` matches every request, and each lane has one.
     """

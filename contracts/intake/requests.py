@@ -1,4 +1,4 @@
-"""Defines the registrations of agents, people and enterprises: a model for each lane, and the consent that all need."""
+"""Defines the registrations of agents, people and enterprises: a model per lane, and the consent that all require."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal, get_args
@@ -51,7 +51,7 @@ ASSISTANTS: tuple[Assistant, ...] = get_args(Assistant)
 
 def _must_be_true(value: Any) -> Any:
     if value is not True:
-        raise ValueError("has to be true")
+        raise ValueError("must be true")
     return value
 
 
@@ -59,7 +59,7 @@ def _as_object(value: Any) -> Any:
     if value is True:
         return {"accepted": True}
     if not isinstance(value, dict):
-        raise ValueError("is either true or an object whose `accepted` is true")
+        raise ValueError("must be true, or an object whose `accepted` is true")
     return value
 
 
@@ -74,7 +74,7 @@ class GivenConsent(Document):
 _NULLABLE = {"type": "null"}
 _CONSENT_SCHEMA = {
     "title": "ConsentPayload",
-    "description": "`true`, or an object with the time and the version of what was agreed to",
+    "description": "`true`, or an object with the time and the accepted version",
     "anyOf": [
         {"type": "boolean", "const": True},
         {
@@ -102,7 +102,7 @@ class _Intake(Document):
     consent: Consent
     consent_at: Instant | None = Field(default=None, description="When consent was given; default: on receipt")
     consent_version: LineOrNothing | None = Field(
-        default=None, description="Of what was agreed to; default: the published one"
+        default=None, description="Accepted version; default: the published one"
     )
     source: Annotated[LineOrNothing, AfterValidator(lambda line: line or DEFAULT_SOURCE)] = Field(
         default=DEFAULT_SOURCE, description="Where the request comes from"
@@ -118,7 +118,7 @@ class AgentIntake(_Intake):
     endpoint: EndpointUri
     runtime: LineOrNothing | None = None
     wallet: LineOrNothing | None = Field(
-        default=None, description="Taken as it is; `normalized.unverified` says when it is no address"
+        default=None, description="Stored unchanged; `normalized.unverified` lists it if it is not an address"
     )
     rail: LineOrNothing | None = None
     domain: LineOrNothing | None = None
@@ -176,13 +176,13 @@ CONTACT_FIELDS = ("email", "telegram", "twitter", "agent_contact", "contact_emai
 """Contact data. It is never in an answer, a log, a published file or the warehouse."""
 
 PERSON_FIELDS = ("name", "contact_full_name", "contact_role")
-"""Names and roles of people, stored with the contact data. At most the holder of the intake's id sees them."""
+"""Names and roles of people, stored with the contact data. Nobody but the holder of the intake's id ever sees them."""
 
 _COMMON_FIELDS = ("lane", "consent", "consent_at", "consent_version", "source")
 
 
 def details_of(request: AnyIntake) -> dict[str, Any]:
-    """Returns the fields of the lane that were sent, by their names on the wire, without contact data and names."""
+    """Returns the lane's fields that were sent, by their names on the wire, without contact data and names."""
     excluded = {*CONTACT_FIELDS, *PERSON_FIELDS, *_COMMON_FIELDS}
     return request.model_dump(mode="json", by_alias=True, exclude=excluded, exclude_none=True)
 
@@ -195,7 +195,7 @@ def person_of(request: AnyIntake) -> dict[str, Any]:
 def unverified_fields(details: dict[str, Any], consent_version: str) -> list[str]:
     """Returns the names of stored fields whose content is not recognised.
 
-    Nothing uses such content: a consent version that was never published, or a wallet that is not a valid address.
+    Such content is never used: a consent version that was never published, or a wallet that is not a valid address.
     """
     unverified = [] if consent_version in PUBLISHED_CONSENT_VERSIONS else ["consentVersion"]
     if "wallet" in details:
@@ -207,7 +207,7 @@ def unverified_fields(details: dict[str, Any], consent_version: str) -> list[str
 
 
 def identity_of(request: AnyIntake) -> str:
-    """Returns the text that two requests of one sender have in common within a lane. It proves no identity."""
+    """Returns the text that two requests of one sender have in common within a lane. It is no proof of identity."""
     match request:
         case AgentIntake():
             return request.agent_id.strip().casefold()

@@ -33,19 +33,19 @@ class States:
 
     @property
     def is_paid(self) -> bool:
-        """Returns True if a paid claim has named it, even if the payment has left the chain since."""
+        """Returns whether a paid claim has named it, even if the payment has left the chain since."""
         return self.activation in ("activated", "suspended")
 
     @property
     def public_launch(self) -> PublicLaunch:
-        """Returns the audience: nobody before the review, a cohort after it, everybody once it is paid too."""
+        """Returns the audience: nobody before the review, a cohort after it, everybody once it is also paid."""
         if self.review != "approved":
             return "closed"
         return "open" if self.activation == "activated" else "cohort"
 
 
 PROVISIONED = States("provisioned", "pending_review", "not_started")
-"""The states of an accepted intake. One transaction stores it and makes its capsule."""
+"""The states of an accepted intake. One transaction stores it and creates its capsule."""
 
 AWAITED = States("awaiting_activation", "approved", "awaiting_payment")
 """The states of an approved intake without a payment."""
@@ -57,7 +57,7 @@ def approved(states: States) -> States:
 
 
 def changes_requested(states: States) -> States:
-    """Returns the states after an operator asked for changes in another request. Withdraws an approval."""
+    """Returns the states after an operator requested changes, to be sent in another request. Withdraws an approval."""
     return replace(states if states.is_paid else PROVISIONED, review="changes_requested")
 
 
@@ -85,8 +85,8 @@ class Step:
 class IntakeRecord:
     """The current state of an intake.
 
-    `details` is what was sent without contact data and names. `shown_person` contains the names that a summary may
-    show.
+    `details` contains the sent fields without contact data and names. `shown_person` contains the names that a summary
+    may show.
     """
 
     intake_id: str

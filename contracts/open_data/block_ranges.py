@@ -1,9 +1,9 @@
-"""Divides a table by ranges of blocks into files, of which nearly all never change again. Pure.
+"""Divides a table by ranges of blocks into files, nearly all of which never change again. Pure.
 
-A range is ten times as long as those within it and begins at a multiple of its length. A range that the chain has
-passed becomes one file as soon as it ends, unless it has too many rows; the range that is still growing is divided
-until its last file is small. So a new block rewrites one small file, each row is written a few times in its life, and a
-reader finds a few dozen files instead of one per run.
+A range is ten times as long as the ranges within it and begins at a multiple of its length. A range that the chain has
+passed becomes one file as soon as it ends, unless it has too many rows. The range that is still growing is divided
+until its last file is small. A new block therefore rewrites one small file, each row is written only a few times in its
+life, and a reader finds a few dozen files instead of one per run.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 LONGEST_BLOCKS = 1_000_000
 MOST_ROWS = 1_000_000
-"""Rows of a file that is not written again."""
+"""Maximum number of rows of a file that is not written again."""
 
 MOST_GROWING_ROWS = 50_000
-"""Rows of a file that is written again with the next block."""
+"""Maximum number of rows of a file that is written again with the next block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class RangeFacts:
 
 @dataclass(frozen=True, slots=True)
 class BlockRange:
-    """The rows of one file: those of blocks `first` to `last`. A growing range ends ahead of the chain: its file keeps
-    its name."""
+    """The rows of one file: those of blocks `first` to `last`. A growing range ends ahead of the chain, so that its
+    file keeps its name."""
 
     first: int
     last: int
@@ -46,7 +46,7 @@ def plan_ranges(
 ) -> list[BlockRange]:
     """Returns the files of blocks 0 to `last_block`, in order. A range without rows has no file.
 
-    `facts_of` returns the facts of the blocks from its first argument to its second, both included.
+    `facts_of` returns the facts of the blocks from its first to its second argument, both inclusive.
     """
 
     def within(first: int, length: int) -> Iterator[BlockRange]:

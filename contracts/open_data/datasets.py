@@ -56,7 +56,7 @@ class DataColumn:
 
 @dataclass(frozen=True, slots=True)
 class DataCheck:
-    """The checks that its table passes before it is published: a promise, and the SQL of each count that must be 0."""
+    """The checks that its table must pass before publication: a promise, and the SQL of each count that must be 0."""
 
     promise: str
     violations: Mapping[str, str]
@@ -64,7 +64,7 @@ class DataCheck:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One published table: its grain, its columns in order, and the way in which it is divided into files."""
+    """One published table: its grain, its columns in order, and how it is divided into files."""
 
     name: str
     grain: str
@@ -80,11 +80,11 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One published file with rows: its name in parts, its size in bytes, its SHA-256, its number of rows, the block of
-    the last of them where its name is of blocks, and when it was written.
+    """One published file with rows.
 
-    A file that `grows` gets rows every minute. What describes it leaves size and hash to the manifest, so that only the
-    manifest changes with it.
+    It has a name in parts, its size in bytes, its SHA-256, its number of rows, the block of its last row if it is named
+    by blocks, and the time of writing. A file that `grows` gets rows every minute. Documents leave its size and hash to
+    the manifest, so that only the manifest changes with it.
     """
 
     name: FileName
@@ -101,7 +101,7 @@ class DataFile:
 
 
 def files_of(dataset: Dataset, files: Iterable[DataFile]) -> list[DataFile]:
-    """Returns the files of a dataset, in the order of their rows; Parquet before CSV."""
+    """Returns the files of a dataset, in the order of their rows, Parquet before CSV."""
     own = [file for file in files if file.name.dataset == dataset.name]
     return sorted(
         own, key=lambda file: (file.name.first_block or 0, file.name.day or "", file.name.format != "parquet")
@@ -118,9 +118,9 @@ class IndexColumn(Document):
 
 
 class IndexFile(Document):
-    """One file of a dataset. Of ranges of blocks only the newest gets rows; the others never change under their name.
+    """One file of a dataset. Of ranges of blocks, only the newest gets rows; the others never change under their name.
 
-    The file of today's rows grows; its size and hash are in the manifest, and when it was written is null.
+    The file of today's rows grows: its size and hash are in the manifest, and its time of writing is null.
     """
 
     url: str
@@ -140,10 +140,10 @@ class IndexDataset(Document):
     name: str
     description: str
     split: Split = Field(
-        description="`whole`: one file; `block`: ranges of blocks; `day`: UTC days; `list`: one a block"
+        description="`whole`: one file; `block`: ranges of blocks; `day`: UTC days; `list`: one file per block"
     )
     contract: str = Field(description="The dataset's contract (Open Data Contract Standard)")
-    exact_sums: dict[str, str] = Field(description="By amount, the SQL of its exact sum over the dataset's table")
+    exact_sums: dict[str, str] = Field(description="For each amount, the SQL of its exact sum over the dataset's table")
     columns: list[IndexColumn]
     files: list[IndexFile]
 

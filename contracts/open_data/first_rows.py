@@ -1,4 +1,4 @@
-"""The newest rows of every public table, for people who want to see what a file holds before they take it along."""
+"""Defines the newest rows of every public table, as a preview for people before they download a file."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from contracts.open_data.names import DATA_PREFIX
 FIRST_ROWS_PATH = "/first-rows.json"
 ROWS_SHOWN = 20
 ROWS_IN_FILE = 500
-"""Rows of the CSV file that holds more of them, of each table."""
+"""Number of rows in the larger CSV file of each table."""
 
 
 def first_rows_path(dataset: str) -> str:
@@ -20,21 +20,21 @@ def first_rows_path(dataset: str) -> str:
 
 
 class FirstColumn(Document):
-    """A column of the rows shown."""
+    """A column of the shown rows."""
 
     name: str
-    kind: Kind = Field(description="What its values are")
+    kind: Kind = Field(description="Kind of its values")
 
 
 class FirstRows(Document):
     """The newest rows of one public table."""
 
     dataset: str
-    grain: str = Field(description="What a row is")
+    grain: str = Field(description="Meaning of a row")
     total: int = Field(ge=0, description="Rows of the table")
     file: str = Field(description="Path of a CSV file with the 500 newest rows and all columns")
     columns: list[FirstColumn] = Field(description="Its columns without the parts of exact amounts")
-    rows: list[list[str | None]] = Field(description="Values as text, newest row first; null where there is none")
+    rows: list[list[str | None]] = Field(description="Values as text, newest row first; null for missing values")
 
 
 class PublishedFirstRows(Document):

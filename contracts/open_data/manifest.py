@@ -1,8 +1,8 @@
 """Signs and judges the manifest of everything public, so that a mirror can be checked. Pure.
 
-It takes from TUF what holds with one online key: a version that only grows (a mirror can't go back), an expiry (it
-can't stand still), length and SHA-256 of every file at once (it can't mix, change or drop files), and a signature over
-all of it by a key of the key set.
+It adopts the parts of TUF that work with one online key: a version that only grows (a mirror can't go back), an expiry
+(it can't stand still), length and SHA-256 of all files together (it can't mix, change or drop files), and a signature
+over everything by a key of the key set.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ LARGEST_BYTES = 32 << 20
 
 
 class ManifestFile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One public file. A document that ages has a second body, which is sent once it is stale."""
+    """One public file. A document that ages has a second body, which is served once it is stale."""
 
     sha256: str
     bytes: int
@@ -33,7 +33,7 @@ class ManifestFile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     stale_bytes: int | None = None
 
     def matches(self, size: int, sha256: str) -> bool:
-        """Returns whether a body is the file's, or its second one."""
+        """Returns whether a body is one of the file's bodies."""
         return (size, sha256) in ((self.bytes, self.sha256), (self.stale_bytes, self.stale_sha256))
 
     @property
@@ -43,7 +43,7 @@ class ManifestFile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class ManifestHead(msgspec.Struct, frozen=True):
-    """The head of the graph's audit: number of decisions, and the newest link, which covers all before it."""
+    """The head of the graph's audit: number of decisions, and the newest link, which covers all earlier ones."""
 
     decisions: int
     link: str
@@ -83,7 +83,7 @@ def signed_manifest(
     audit_head: ManifestHead | None,
     key: SigningKey,
 ) -> bytes:
-    """Returns the bytes of a manifest that is valid from `now` on."""
+    """Returns the bytes of a manifest that is valid from `now`."""
     manifest = PublicManifest(
         SCHEMA, service, generation, version, now, now + VALID_FOR, audit_head, dict(sorted(files.items()))
     )
@@ -95,7 +95,7 @@ def judge_manifest(
 ) -> tuple[PublicManifest | None, Fault | None]:
     """Returns the manifest, and the fault that makes it worthless, or None.
 
-    `service` is the base URL that it has to be of, None for any; `seen` has the newest version seen of each service.
+    `service` is the required base URL, None for any; `seen` has the newest version seen of each service.
     """
     try:
         manifest = msgspec.json.decode(body, type=PublicManifest)
@@ -118,5 +118,5 @@ def judge_manifest(
 
 
 def written(value: object) -> bytes:
-    """Returns the JSON of a file about open data; a manifest counts only in these bytes."""
+    """Returns the JSON of a file about open data. A manifest is valid only in exactly these bytes."""
     return msgspec.json.format(msgspec.json.encode(value), indent=1)

@@ -1,4 +1,4 @@
-"""Describes the datasets in the forms of others: Data Package, Croissant and the Open Data Contract Standard."""
+"""Describes the datasets in third-party formats: Data Package, Croissant and the Open Data Contract Standard."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ DATA_MEDIA_TYPES = (
 """The media types of everything below `/data/`."""
 
 _FRICTIONLESS: dict[Kind, str] = {"decimal": "number"}
-"""Kinds that have another name in a Data Package."""
+"""Kinds with another name in a Data Package."""
 
 _SCHEMA_ORG: dict[Kind, str] = {
     "integer": "sc:Integer",
@@ -35,12 +35,14 @@ _SCHEMA_ORG: dict[Kind, str] = {
 _CROISSANT_PARQUET = "application/x-parquet"
 
 _LOGICAL: dict[Kind, str] = {"decimal": "number", "datetime": "timestamp"}
-"""Kinds that have another name in a data contract."""
+"""Kinds with another name in a data contract."""
 
 
 def data_package(base_url: str, datasets: Sequence[Dataset], files: Sequence[DataFile]) -> dict[str, Any]:
-    """Builds the Data Package: one resource per Parquet and CSV file, since a resource of several Parquet files has no
-    defined meaning there."""
+    """Builds the Data Package, with one resource per Parquet and CSV file.
+
+    A resource of several Parquet files has no defined meaning there.
+    """
     resources = [
         {
             "name": str(file.name).lower().replace("_", "-").replace(".", "-"),
@@ -50,7 +52,7 @@ def data_package(base_url: str, datasets: Sequence[Dataset], files: Sequence[Dat
             "format": file.name.format,
             "mediatype": MEDIA_TYPES[file.name.format],
             "encoding": "utf-8",
-            # Frictionless counts no bytes of Parquet, and takes any number here for wrong. The manifest has them.
+            # Frictionless does not count the bytes of Parquet, and rejects any number here. The manifest has them.
             **({"bytes": file.bytes, "hash": f"sha256:{file.sha256}"} if file.name.format == "csv" else {}),
             "schema": {"fields": [_field(column) for column in dataset.columns]},
         }
@@ -70,8 +72,8 @@ def data_package(base_url: str, datasets: Sequence[Dataset], files: Sequence[Dat
 def croissant(base_url: str, datasets: Sequence[Dataset], files: Sequence[DataFile]) -> dict[str, Any]:
     """Builds the Croissant 1.0 description: all Parquet files, and one record set per dataset over its newest file.
 
-    Its own library validates record sets over several Parquet files, but reads none of their rows. Every file needs its
-    hash there, so those that grow are left out.
+    Croissant's own library validates record sets over several Parquet files, but reads none of their rows. It requires
+    a hash for every file, so growing files are omitted.
     """
     settled = [file for file in files if not file.grows and file.name.format == "parquet"]
     own = {dataset.name: files_of(dataset, settled) for dataset in datasets}
@@ -122,8 +124,10 @@ def _record_set(dataset: Dataset, newest: DataFile) -> dict[str, Any]:
 
 
 def data_contract(base_url: str, dataset: Dataset) -> dict[str, Any]:
-    """Builds the contract of a dataset (ODCS 3.1) from the declaration of its table: columns, and the checks that the
-    pipeline runs before it publishes."""
+    """Builds the contract of a dataset (ODCS 3.1) from the declaration of its table.
+
+    It contains the columns, and the checks that the pipeline runs before it publishes.
+    """
     table: dict[str, Any] = {
         "name": dataset.name,
         "physicalName": dataset.name,
@@ -168,7 +172,7 @@ def data_contract(base_url: str, dataset: Dataset) -> dict[str, Any]:
 
 
 def _field(column: DataColumn) -> dict[str, Any]:
-    # Frictionless reads Parquet as pandas does, where a whole number that may be missing is a float.
+    # Frictionless reads Parquet like pandas, where an optional integer is a float.
     optional_integer = column.kind == "integer" and not column.required
     type_ = "number" if optional_integer else _FRICTIONLESS.get(column.kind, column.kind)
     described: dict[str, Any] = {"name": column.name, "type": type_, "description": column.meaning}
@@ -179,7 +183,7 @@ _DESCRIPTION = (
     "Holder lists, transfers, prices, contract balances and trust of one token, read from its chain and public feeds. "
     "Amounts are exact as decimal text in smallest units (`<name>_raw`), and rounded in whole tokens (`<name>`)."
 )
-_LIMITATIONS = "The SQL of quality rules runs in the service's warehouse, on the table that the dataset is made of."
+_LIMITATIONS = "The SQL of quality rules runs in the service's warehouse, on the table from which the dataset is built."
 
 _CROISSANT_CONTEXT: Mapping[str, Any] = {
     "@language": "en",

@@ -1,4 +1,4 @@
-"""Names the files of open data. A file's name says which rows it has."""
+"""Names the files of open data. A file's name identifies its rows."""
 
 import re
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class FileName:
 
     @property
     def stem(self) -> str:
-        """Returns the name without its ending."""
+        """Returns the name without its extension."""
         return str(self).removesuffix(f".{self.format}")
 
 

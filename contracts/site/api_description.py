@@ -1,4 +1,4 @@
-"""Reads the published OpenAPI description: operations, their fields, answers and errors, as pages show them. Pure."""
+"""Parses the published OpenAPI description for pages: operations with their fields, answers and errors. Pure."""
 
 import json
 import shlex
@@ -16,17 +16,17 @@ from contracts.problems import PROBLEM_MEDIA_TYPE
 Node = Mapping[str, Any]
 
 LARGEST_EXAMPLE_CHARACTERS = 6_000
-"""Length at which a page cuts an example off."""
+"""Length at which a page cuts an example, in characters."""
 
 _LONGEST_BODY_IN_COMMAND = 600
 _LONGEST_LINE = 90
 _RANDOM_KEY = "IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')  # once: a retry sends the same"
 _DEEPEST = 4
-"""Levels of members that a table of fields shows."""
+"""Levels of members in a table of fields."""
 
 
 class ApiDescription(BaseModel):
-    """The description as it is published, by its members."""
+    """The members of the published description that pages use."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -36,7 +36,7 @@ class ApiDescription(BaseModel):
 
     @cached_property
     def operations(self) -> "dict[str, Operation]":
-        """Returns the operations by their ids, in the order of their paths."""
+        """Returns the operations by id, in the order of their paths."""
         found = [
             Operation(self, method.upper(), path, node)
             for path, item in self.paths.items()
@@ -45,7 +45,7 @@ class ApiDescription(BaseModel):
         return {operation.id: operation for operation in found}
 
     def resolved(self, node: Node) -> Node:
-        """Returns a part, or the component that it refers to."""
+        """Returns a part, or the component to which it refers."""
         while isinstance(ref := node.get("$ref"), str):
             _, _, kind, name = ref.split("/")
             node = self.components[kind][name]
@@ -90,7 +90,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Link:
-    """An operation that follows an answer."""
+    """An operation that can follow an answer."""
 
     operation_id: str
     description: str
@@ -98,7 +98,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer that is no problem."""
+    """One answer that is not a problem."""
 
     status: int
     description: str
@@ -119,11 +119,11 @@ class Problem:
     is_retryable: bool
     example: str
     media_types: tuple[str, ...] = ()
-    """Those that the operation takes; empty if the error is described for all operations together."""
+    """The media types that the operation accepts; empty if the error is described for all operations together."""
 
     @property
     def advice(self) -> str:
-        """Returns what to do next."""
+        """Returns advice on what to do next."""
         if self.status == 415 and self.media_types:
             return f"Send the body with {' or '.join(f'`Content-Type: {name}`' for name in self.media_types)}."
         by_status = _ADVICE.get(self.status, "Read `detail`, which names the reason.")
@@ -136,8 +136,8 @@ _WAITS = (429, 500)
 _ADVICE = {
     400: "Correct what `errors` names, then send the request again.",
     401: "Send a valid key as `Authorization: Bearer`, or buy one.",
-    402: "With `caseId` the money is in a case: don't pay again, `links.case` says what happens next. Without it the "
-    "transaction brought nothing for this quote.",
+    402: "With `caseId` the money is in a case: don't pay again, `links.case` tells what happens next. Without it, the "
+    "transaction contained no money for this quote.",
     403: "Use the key, role or signature that `detail` names.",
     404: "Check the id in the address.",
     405: "Use a method that `Allow` names.",
@@ -154,11 +154,11 @@ _ADVICE = {
     503: "Don't repeat the request: this installation does not offer it. `detail` names the reason.",
 }
 _ADVICE_BY_CODE = {
-    "quote_mismatch": "Send the quote's id and both hashes as it gave them. No transaction was looked at.",
-    "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was looked at.",
-    "origin_forbidden": "Send the request from a page of an allowed origin, or from a program that is no page.",
+    "quote_mismatch": "Send the quote's id and both hashes unchanged. No transaction was checked.",
+    "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was checked.",
+    "origin_forbidden": "Send the request from a page of an allowed origin, or from a program other than a browser.",
     "payment_required": "Send a key, or pay one of the offers in `PAYMENT-REQUIRED`.",
-    "payment_refused": "Sign one of the offers in `PAYMENT-REQUIRED` exactly as it is.",
+    "payment_refused": "Sign one of the offers in `PAYMENT-REQUIRED` unchanged.",
     "payment_failed": "Nothing was taken. Check the balance, then sign again with a new nonce.",
     "quota_exceeded": "Wait for 00:00 UTC, or use a key of a higher plan.",
 }
@@ -267,9 +267,10 @@ class Operation:
     def command(self, url: str) -> str:
         """Returns a curl command for `url`, the address of the path with its templates.
 
-        It sends an Idempotency-Key wherever one is taken, because a lost answer can only be had again with it. The key
-        is the variable, never the example: callers without a key share one scope, so whoever sent the example would get
-        the answer of whoever sent it first. Of several bodies it sends the first that doesn't name the request itself.
+        It sends an Idempotency-Key wherever one is accepted, because only with the key can a lost answer be obtained
+        again. The key is a variable, never the example: callers without an API key share one scope, so everybody who
+        sent the example would get the answer of the first who did. Of several bodies, it sends the first that does not
+        name the request itself.
         """
         for parameter in self.parameters:
             if parameter.where == "path":
@@ -334,7 +335,7 @@ class Operation:
                 )
 
     def _fields(self, media: Node) -> list[Field]:
-        """Returns every member once: of alternatives that share one, the first that is described."""
+        """Returns every member once. If alternatives share a member, the first with a description counts."""
         found: dict[str, Field] = {}
         for one in fields_of(self.described, media.get("schema", {})):
             known = found.get(one.name)
@@ -349,7 +350,7 @@ class Operation:
 def fields_of(
     described: ApiDescription, schema: Node, prefix: str = "", entered: Sequence[str] = ()
 ) -> Iterator[Field]:
-    """Yields every member of a body in depth-first order, with its path. A schema within itself is entered once."""
+    """Yields every member of a body in depth-first order, with its path. A recursive schema is entered only once."""
     if len(entered) > _DEEPEST:
         return
     name = str(schema.get("$ref", ""))
@@ -370,10 +371,10 @@ def fields_of(
 
 
 def _completed(described: ApiDescription, option: Node, whole: Node) -> Node:
-    """Returns an alternative of `whole` whose members, where they only narrow those of `whole`, are completed by them.
+    """Returns an alternative of `whole` in which members that only narrow those of `whole` are completed from them.
 
     `{"anyOf": [{"properties": {"nodes": {"minItems": 1}}}], "properties": {"nodes": {"type": "array", ...}}}` means a
-    list that has an item at least.
+    list with at least one item.
     """
     members, common = option.get("properties", {}), whole.get("properties", {})
     narrowed = {name: {**described.resolved(common[name]), **part} for name, part in members.items() if name in common}
@@ -381,7 +382,7 @@ def _completed(described: ApiDescription, option: Node, whole: Node) -> Node:
 
 
 def description_of(described: ApiDescription, schema: Node) -> str:
-    """Returns the words of a schema, or of the one that it refers to."""
+    """Returns the description of a schema, or of the schema to which it refers."""
     whole = described.resolved(schema)
     options = [*whole.get("allOf", ()), *whole.get("anyOf", ())]
     found = whole.get("description") or next(
@@ -434,11 +435,11 @@ _BOUNDS = (
     ("minProperties", "maxProperties", "members"),
 )
 _WRITTEN_OUT = 1_000_000
-"""Bounds from here on only keep numbers exact; nobody reads them."""
+"""Bounds from here on only keep numbers exact and are not written out."""
 
 
 def _words(name: str) -> str:
-    """Returns a name of an example as words: `secondPage` as `Second page`."""
+    """Returns the name of an example as words: `secondPage` becomes `Second page`."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name.replace("_", " "))
     return spaced.strip().capitalize()
 
@@ -452,7 +453,7 @@ def _pretty(value: Any) -> str:
 
 
 def _names_request(body: str | None) -> bool:
-    """Decides whether a body has the member that says the same as the header field Idempotency-Key."""
+    """Decides whether a body has the member that is equivalent to the header field Idempotency-Key."""
     try:
         value = json.loads(body or "null")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Works out where the parts of a drawing lie, in units of its view box. Templates write them down as SVG. Pure."""
+"""Computes the positions of a drawing's parts, in units of its view box. Templates render them as SVG. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from functools import lru_cache
 from math import sqrt
 
 _SMALLEST = 1e-4
-"""The least radius, as a share of the largest: a circle of no size has no place beside another."""
+"""The least radius, as a fraction of the largest, because a circle without a size can't be placed next to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """A circle that stands for a row, by the row's place in the order given."""
+    """A circle that represents a row, by the row's index in the given order."""
 
     row: int
     x: float
@@ -21,7 +21,7 @@ class Bubble:
 
 @dataclass(slots=True)
 class _Circle:
-    """A placed circle. Those of the front know their neighbours around it."""
+    """A placed circle. Circles of the front know their neighbours on it."""
 
     radius: float
     x: float = 0.0
@@ -31,16 +31,16 @@ class _Circle:
 
 
 def lengths(values: Sequence[float], length: float = 100) -> list[float]:
-    """Returns the lengths of bars, the longest as long as `length`. Values below zero count as far as they lie."""
+    """Returns the lengths of bars, of which the longest has `length`. Values below zero count by their magnitude."""
     longest = max(map(abs, values), default=0)
     return [round(length * abs(value) / longest, 2) if longest else 0 for value in values]
 
 
 @lru_cache(maxsize=4)
 def bubbles(values: tuple[float, ...], size: float = 640, gap: float = 1.5) -> list[Bubble]:
-    """Packs circles, whose areas are as the values, closely around the first. Values fall from first to last.
+    """Packs circles with areas proportional to the values closely around the first. Values must be in descending order.
 
-    The same values always give the same picture, and it changes little when a value does.
+    The same values always give the same picture, and a small change of a value changes it little.
     """
     largest = max(values, default=0)
     if not largest > 0:
@@ -63,12 +63,13 @@ def bubbles(values: tuple[float, ...], size: float = 640, gap: float = 1.5) -> l
 
 
 def _pack(circles: Sequence[_Circle]) -> None:
-    """Places circles one after another against the front (Wang et al. 2006, "Visualization of large hierarchical data
-    by circle packing").
+    """Places circles one after another against the front.
 
-    The front is the ring of circles around all that are placed. The next circle touches the two neighbours of the front
-    that are nearest to the middle. Where it would overlap a third one of the front, the front is cut short to that one,
-    and the circle is placed again. So a circle costs one way around the front, which grows as the root of their number.
+    The algorithm is that of Wang et al. 2006, "Visualization of large hierarchical data by circle packing". The front
+    is the ring of circles around all placed circles. The next circle touches the two neighbours of the front that are
+    nearest to the middle. If it would overlap a third circle of the front, the front is cut back to that circle, and
+    the new circle is placed again. A circle thus costs one walk around the front, whose length grows as the root of
+    their number.
     """
     if len(circles) > 1:
         first, second = circles[:2]
@@ -98,7 +99,7 @@ def _pack(circles: Sequence[_Circle]) -> None:
 def _overlapped(circle: _Circle, start: _Circle, end: _Circle) -> tuple[_Circle, _Circle] | None:
     """Returns the pair that becomes neighbours because the circle overlaps one of the front, or None.
 
-    Both ways around the front are followed at once, the shorter first, so that as little as possible is cut off.
+    Both directions around the front are followed at once, the shorter first, so that as little as possible is cut off.
     """
     ahead, behind = _after(end), _before(start)
     way_ahead, way_behind = end.radius, start.radius
@@ -118,7 +119,7 @@ def _overlapped(circle: _Circle, start: _Circle, end: _Circle) -> tuple[_Circle,
 
 
 def _nearest_pair(start: _Circle) -> _Circle:
-    """Returns the circle of the front that lies nearest to the middle together with the one after it."""
+    """Returns the circle of the front that is nearest to the middle, together with the circle after it."""
     best, least, circle = start, _distance(start), _after(start)
     while circle is not start:
         distance = _distance(circle)
@@ -129,7 +130,7 @@ def _nearest_pair(start: _Circle) -> _Circle:
 
 
 def _distance(circle: _Circle) -> float:
-    """Returns how far the point where a circle of the front touches the next one is from the middle, squared."""
+    """Returns the squared distance from the middle of the point where a circle of the front touches the next one."""
     other = _after(circle)
     both = circle.radius + other.radius
     x = (circle.x * other.radius + other.x * circle.radius) / both

@@ -1,6 +1,6 @@
-"""Works out curves over something other than time: how unequally balances are spread. Pure.
+"""Computes curves over something other than time: how unequally balances are distributed. Pure.
 
-Templates write them down as SVG, with their numbers as a table.
+Templates render them as SVG, with their numbers as a table.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ MARKED = (1, 10, 100)
 
 
 _LINE = 18
-"""Words of neighbouring marks are so far apart."""
+"""Distance between the texts of neighbouring marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A point of the curve with its words, which stand to the left of it at `text_y`."""
+    """A point of the curve with its text, which is to the left of it at `text_y`."""
 
     x: float
     y: float
@@ -30,23 +30,23 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Lorenz:
-    """A Lorenz curve: from left to right the holders from the smallest to the largest, upwards what those so far hold.
+    """A Lorenz curve: from left to right the holders, the smallest first; upwards their cumulative share.
 
-    `curve` is a line, `gap` the area between it and the diagonal on which all would hold the same.
+    `curve` is a line, `gap` the area between it and the diagonal on which all holders would have equal shares.
     """
 
     curve: str
     gap: str
     marks: tuple[Mark, ...]
     rows: tuple[tuple[str, str, str], ...]
-    """Number of largest holders, their part of all holders, what they hold."""
+    """Number of largest holders, their fraction of all holders, and their share."""
     summary: str
     gini: str
     source: Source
 
 
 def lorenz_curve(steps: Sequence[tuple[int, float]], gini: float, source: Source) -> Lorenz:
-    """Draws the curve from what the largest holders hold together: numbers with shares, up to all holders."""
+    """Draws the curve from the joint shares of the largest holders: numbers with shares, up to all holders."""
     count = steps[-1][0]
     points = [
         (round(LEFT + SIZE * (1 - held / count), 1), round(TOP + SIZE * share, 1)) for held, share in ((0, 0.0), *steps)

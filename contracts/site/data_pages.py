@@ -1,4 +1,4 @@
-"""Computes the pages of open data: files to take along, every table with its columns, and the lineage of numbers."""
+"""Computes the pages of open data: files to download, every table with its columns, and the lineage of numbers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ from contracts.token.holders import csv_file_name
 
 READING: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("reading.yaml").read_text())
 CHECKING: Mapping[str, list[dict[str, str]]] = yaml.safe_load(Path(__file__).with_name("checking.yaml").read_text())
-"""Instructions by which readers check the numbers of a document themselves, for documents that have them."""
+"""Instructions with which readers can check a document's numbers themselves, for documents that have them."""
 LONGEST_CELL = 24
-"""Characters of a value on the page of rows; its title has the others."""
+"""Length of a value on the page of rows; its title has the rest."""
 _NUMBERS = ("integer", "number", "decimal")
 
 FILES_SHOWN = 12
-"""Files of a dataset on the page, the newest; the index has all."""
+"""Number of a dataset's files on the page, the newest first; the index has all."""
 
 CheckState = Literal["held", "failed", "unjudged", "unchecked"]
 """The last result of a table's check; `unchecked` if there is none."""
@@ -39,7 +39,7 @@ CheckState = Literal["held", "failed", "unjudged", "unchecked"]
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file to take along. Size, digest and time are None while it still grows."""
+    """A file to download. Size, digest and time are None while it still grows."""
 
     name: str
     path: str
@@ -51,7 +51,7 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class ShownDataset:
-    """A dataset: its index entry, what its files come to, and the newest of them."""
+    """A dataset: its index entry, the totals of its files, and the newest of them."""
 
     dataset: IndexDataset
     formats: str
@@ -64,7 +64,7 @@ class ShownDataset:
 
 @dataclass(frozen=True, slots=True)
 class ShownToken:
-    """A further token: how far it is proven, and where its document and its list are."""
+    """A further token: the state of its proof, and the paths of its document and its list."""
 
     address: Address
     label: str | None
@@ -78,15 +78,17 @@ class ShownToken:
 
 @dataclass(frozen=True, slots=True)
 class ShownCheck:
-    """A check of a table that a number rests on, and how it went. When is in the document of the checks: here it would
-    change the page with every run."""
+    """A check of a table on which a number rests, with its last result.
+
+    Its time is only in the document of the checks, because here it would change the page with every run.
+    """
 
     table: str
     check: CheckRecord
     title: str
     state: CheckState
     found: str
-    """The facts that fail it, in words; empty where it holds."""
+    """The facts that fail it, in words; empty if it passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,11 @@ class ShownLineage:
     tables: int
     checks: tuple[ShownCheck, ...]
     steps: tuple[tuple[str, str], ...]
-    """Steps by which readers check the numbers themselves: the purpose of each, and its shell commands."""
+    """Steps with which readers check the numbers themselves: the purpose of each, and its shell commands."""
 
 
 def data_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns datasets with their files, further tokens, lines that read them, and where the manifest and its keys
-    are."""
+    """Returns datasets with their files, further tokens, code that reads them, and paths of the manifest and keys."""
     index, tokens = documents.read(DATA_INDEX), documents.read(FURTHER_TOKENS)
     documents.source(DATA_INDEX)
     further = [] if tokens is None else tokens.tokens
@@ -140,7 +141,7 @@ def _further_token(token: IndexedToken) -> ShownToken:
 
 
 def reading_lines(index: DataIndex, data: str) -> list[tuple[str, str, str]]:
-    """Returns id, title and code of the ways to read the data that there is: those whose files exist."""
+    """Returns id, title and code of the ways to read the data whose files exist."""
     newest = {dataset.name: file for dataset in index.datasets for file in dataset.files if file.format == "parquet"}
     known: dict[str, object] = {"data": data}
     if (transfers := newest.get("transfers")) is not None:
@@ -157,7 +158,7 @@ def reading_lines(index: DataIndex, data: str) -> list[tuple[str, str, str]]:
 
 
 def tables_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns every table by the room that makes it, with what it is made of and what is made of it."""
+    """Returns every table by the room that builds it, with its inputs and the tables and documents built from it."""
     documents.source(CHECKS)
     record = lineage()
     judged = _judged(documents)
@@ -178,7 +179,7 @@ def tables_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def rows_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the newest rows of every public table, long texts shortened."""
+    """Returns the newest rows of every public table, with long texts shortened."""
     document = documents.read(FIRST_ROWS)
     documents.source(FIRST_ROWS)
     return {
@@ -198,14 +199,14 @@ def rows_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def _shortened(text: str) -> str:
-    """Returns the beginning of a long text, of an address or a hash also the end."""
+    """Returns the beginning of a long text, and for an address or a hash also the end."""
     if len(text) <= LONGEST_CELL:
         return text
     return f"{text[:8]}…{text[-4:]}" if text.startswith("0x") else f"{text[: LONGEST_CELL - 1]}…"
 
 
 def lineage_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns for each document with numbers what it is made of, and the checks that would find it wrong."""
+    """Returns, for each document with numbers, its inputs and the checks that would find it wrong."""
     documents.source(CHECKS)
     judged = _judged(documents)
     documents_first = sorted(
@@ -266,7 +267,7 @@ def _name(file: IndexFile) -> str:
 
 
 def size(count: int) -> str:
-    """Returns a number of bytes as people write it: `12.3 kB`."""
+    """Returns a number of bytes in readable form: `12.3 kB`."""
     value = float(count)
     for unit in ("B", "kB", "MB"):
         if value < 1000:
@@ -288,7 +289,7 @@ def _state(asset: AssetRecord, judged: Mapping[str, CheckedTable]) -> CheckState
 
 
 def _links(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Returns names with the address of what they name: a document, or another table on the page."""
+    """Returns names with their links: to a document, or to another table on the page."""
     return [(name, name if name.startswith("/") else f"#{name}") for name in names]
 
 

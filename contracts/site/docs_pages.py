@@ -1,4 +1,4 @@
-"""Views of the pages under `/docs/`: the index, one page an operation, the errors, and the prices."""
+"""Views of the pages under `/docs/`: the index, one page per operation, the errors, and the prices."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ FIRST = (
     "world_model_signal",
     "world_model_query",
 )
-"""The operations of a first visit."""
+"""The operations shown to first-time visitors."""
 
 _LONGEST_DESCRIPTION = 160
 
@@ -59,7 +59,7 @@ def operation_pages() -> tuple[Page, ...]:
 
 
 def operation_page(operation_id: str, documents: Documents) -> Mapping[str, Any]:
-    """Returns everything that the description says of one operation."""
+    """Returns everything in the description about one operation."""
     description = documents.read(DESCRIPTION)
     operation = description.operations.get(operation_id) if description else None
     call = None if operation is None else load_calls().get(f"{operation.method} {operation.path}")
@@ -87,7 +87,7 @@ def docs_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def errors_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns every error code, and the operations that answer with it; those of the MCP servers apart."""
+    """Returns every error code with the operations that answer with it; those of the MCP servers are separate."""
     description = documents.read(DESCRIPTION)
     problems = description.problems if description else []
     return {

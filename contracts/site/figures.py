@@ -1,4 +1,4 @@
-"""Values as pages show them: figures with their source and its age, amounts, addresses, times. Pure."""
+"""Formats values for pages: figures with their source and its age, amounts, addresses, times. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from contracts.base import Freshness, Quality, TelemetryEnvelope
 from contracts.discovery.checks_document import CheckedTable
 
 REASONS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_name("reasons.yaml").read_text())
-"""The meaning of the reason codes in documents, in words that follow a colon."""
+"""The meanings of the reason codes in documents, in words that follow a colon."""
 
 State = Literal["proven", "exact", "derived", "estimated", "stale", "disputed", "missing"]
-"""The degree to which a reader can trust a figure; each has a mark of its own shape."""
+"""The degree to which a reader can trust a figure. Each has a mark with its own shape."""
 
 STATE_WORDS: Mapping[State, str] = {
     "proven": "Proven",
@@ -30,13 +30,13 @@ STATE_WORDS: Mapping[State, str] = {
 }
 
 STATE_MEANINGS: Mapping[State, str] = {
-    "proven": "all balances add up to what the contract itself answers at one block",
-    "exact": "read or counted as it is, with no proof of the whole",
-    "derived": "worked out from exact numbers",
-    "estimated": "a source’s estimate, or of a block that may still change",
+    "proven": "all balances add up to the contract’s own answer at one block",
+    "exact": "read or counted directly, without a proof of the whole",
+    "derived": "computed from exact numbers",
+    "estimated": "a source’s estimate, or from a block that may still change",
     "stale": "older than it should be",
     "disputed": "sources disagree",
-    "missing": "not known, for the reason given",
+    "missing": "not known, for the given reason",
 }
 """The legend of the marks."""
 
@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 NO_VALUE = "–"
 _SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
 _WITHOUT_NAME = 10**18
-"""From here on nobody knows the names of scales."""
+"""From here on, names of scales are unfamiliar."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 THIN = "\u202f"
 """A narrow space that does not break, between a number and its unit."""
@@ -61,8 +61,11 @@ STATES: Mapping[Quality, State] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document whose numbers a page shows, as a reader checks them: where it is from, what its tables were checked
-    for, and the command that proves it again and its id on the page of lineage, where there are such."""
+    """A document whose numbers a page shows, with what a reader needs to check them.
+
+    That includes its origin, the checks of its tables and, if there are any, the command that proves it again and its
+    id on the lineage page.
+    """
 
     id: str
     title: str
@@ -76,7 +79,7 @@ class Source:
     is_stale: bool
     block: int | None = None
     stale_since: datetime | None = None
-    """The end of its freshness, if that made it stale; None where a run failed before."""
+    """The end of its freshness, if that made it stale; None if a run failed before."""
     checks: tuple[CheckedTable, ...] = ()
     proved_by: str | None = None
     lineage: str | None = None
@@ -84,7 +87,7 @@ class Source:
     def figure(
         self, value: Value | None, shown: "Callable[[Value], str]", *, unit: str = "", state: State | None = None
     ) -> "Figure":
-        """Makes a figure of this source, whose text `shown` makes. A `value` of None is missing, for the source's
+        """Builds a figure of this source, with the text from `shown`. A `value` of None is missing, for the source's
         reason."""
         if value is None:
             return Figure(NO_VALUE, None, unit, "missing", self, self.reason)
@@ -96,7 +99,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number: its short text, its exact value, its unit, how far it can be trusted, its source, why it is missing."""
+    """A number: its short text, its exact value, its unit, its trust state, its source, and why it is missing."""
 
     text: str
     exact: str | None
@@ -107,7 +110,7 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """Returns what the mark says to those who can't see it."""
+        """Returns the text of the mark for readers who can't see it."""
         return STATE_WORDS[self.state]
 
 
@@ -128,7 +131,7 @@ class Address:
 def source_of(
     id_: str, title: str, path: str, document: BaseModel | None, now: datetime | None, *, block: int | None = None
 ) -> Source:
-    """Reads the freshness block of a document. With `now`, what has expired by then is stale."""
+    """Parses the freshness block of a document. If `now` is given, a document that has expired by then is stale."""
     block_of = document.data if isinstance(document, TelemetryEnvelope) else document
     if not isinstance(block_of, Freshness):
         if document is None:
@@ -154,12 +157,12 @@ def source_of(
 
 
 def reason_in_words(code: str | None) -> str | None:
-    """Returns what a reason code means; a code without words is shown as it is."""
+    """Returns the meaning of a reason code. A code without words is shown unchanged."""
     return None if code is None else REASONS.get(code, code.replace("_", " "))
 
 
 def whole(value: int | Decimal | str) -> str:
-    """Returns a number with separators of thousands, without what stands after the point: `2,321`."""
+    """Returns a number with thousands separators and without decimals: `2,321`."""
     return f"{int(Decimal(value)):,}"
 
 
@@ -186,7 +189,7 @@ def percent(fraction: float, digits: int = 1) -> str:
 
 
 def signed_percent(value: float) -> str:
-    """Returns a change that is given in per cent with its sign: `+1.25 %`."""
+    """Returns a change in per cent with its sign: `+1.25 %`."""
     return f"{value:+.2f}{THIN}%".replace("-", "−")
 
 
@@ -202,7 +205,7 @@ def exact_tokens(raw: str | int, decimals: int) -> Decimal:
 
 
 def address(text: str) -> Address:
-    """Returns an address with a picture that is symmetric and follows from it alone."""
+    """Returns an address with a symmetric picture that is derived only from it."""
     digits = [int(digit, 16) for digit in text.removeprefix("0x").ljust(40, "0")]
     cells = [(column, row, digits[(row * 4 + column) % 40]) for row in range(8) for column in range(4)]
     paths = ["", "", ""]

@@ -22,7 +22,7 @@ GRAPH_DOCUMENTS = (WORLD_LIVE.path, WORLD_RENDER.path)
 _DATA_FILE = re.compile(r"/data/graph-[0-9a-f]{12}\.json\.gz")
 
 DRAWN_AT_MOST = 300
-"""Nodes of the picture and of the lists: those with the most edges. The file for the script has all that are placed."""
+"""Number of nodes in the picture and the lists: those with the most edges. The script's file has all placed nodes."""
 
 NEIGHBOURS_SHOWN = 8
 WIDTH, HEIGHT = 1000, 680
@@ -34,7 +34,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A neighbour of a node: by which relation, in which direction, and the id of its entry if it has one here."""
+    """A neighbour of a node: the relation, its direction, and the id of the neighbour's entry if it has one here."""
 
     relation: str
     direction: Literal["to", "from"]
@@ -45,7 +45,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class ShownNode:
-    """A node of the lists. `is_ours`: this service stated it; texts of others are marked."""
+    """A node of the lists. `is_ours` is true if this service stated it; texts of others are marked."""
 
     node: ProjectedNode
     anchor: str
@@ -67,7 +67,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The title of a dot, where no other label lies."""
+    """The title of a dot, at a place without another label."""
 
     text: str
     x: float
@@ -76,17 +76,17 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The drawn graph: an outline a domain, lines, dots, and labels that don't overlap."""
+    """The drawn graph: one outline per domain, lines, dots, and labels that don't overlap."""
 
     outlines: tuple[tuple[str, str, float, float], ...]
-    """Domain, path, and the place of its name."""
+    """Domain, path, and the position of its name."""
     lines: str
     dots: tuple[Dot, ...]
     labels: tuple[Label, ...]
 
 
 def graph_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns picture, lists, newest decisions, and where the file for the script is."""
+    """Returns picture, lists, newest decisions, and the path of the script's file."""
     live, render = documents.read(WORLD_LIVE), documents.read(WORLD_RENDER)
     documents.source(WORLD_LIVE)
     documents.source(WORLD_RENDER)
@@ -111,7 +111,7 @@ def graph_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def graph_files(bodies: Bodies) -> dict[str, bytes]:
-    """Returns the file that the page's script reads, by its path; nothing without a graph."""
+    """Returns the file that the page's script reads, by its path; empty without a graph."""
     if not bodies.keys() >= set(GRAPH_DOCUMENTS):
         return {}
     return _graph_files(*(bodies[path] for path in GRAPH_DOCUMENTS))
@@ -124,8 +124,10 @@ def _graph_files(live: bytes, render: bytes) -> dict[str, bytes]:
 
 
 def graph_data(live: WorldProjection, render: WorldRender) -> tuple[str, bytes]:
-    """Returns path and content of the placed nodes with all that is known of them, and the edges among them by their
-    numbers. The path follows from the content."""
+    """Returns path and content of the script's file. The path is derived from the content.
+
+    It contains the placed nodes with everything known about them, and the edges among them by node numbers.
+    """
     known = {node.id: node for node in live.nodes}
     placed = [(node, known[node.id]) for node in render.nodes if node.id in known]
     number = {drawn.id: at for at, (drawn, _) in enumerate(placed)}
@@ -153,7 +155,7 @@ def graph_data(live: WorldProjection, render: WorldRender) -> tuple[str, bytes]:
 
 
 def is_graph_file(path: str) -> bool:
-    """Returns whether the file at a path is one of those that the page's script reads."""
+    """Returns whether a path is that of a file that the page's script reads."""
     return _DATA_FILE.fullmatch(path) is not None
 
 
@@ -163,11 +165,11 @@ def anchor_of(node_id: str) -> str:
 
 
 def picture(render: WorldRender, known: Mapping[str, ProjectedNode]) -> Picture:
-    """Lays out the nodes with the most edges in a picture that they fill."""
+    """Lays out the nodes with the most edges so that they fill the picture."""
     drawn = [node for node in render.nodes if node.id in known][:DRAWN_AT_MOST]
     left, top = min(node.x for node in drawn), min(node.y for node in drawn)
     width, height = max(node.x for node in drawn) - left, max(node.y for node in drawn) - top
-    # As wide as the page and as high as the screen: the two directions say nothing, so each fills its own.
+    # As wide as the page and as high as the screen: the directions have no meaning, so each is scaled to fill its own.
     scale_x, scale_y = (WIDTH - 2 * _MARGIN) / (width or 1), (HEIGHT - 2 * _MARGIN) / (height or 1)
     dots = tuple(
         Dot(
@@ -227,7 +229,7 @@ _Extent = tuple[float, float, float, float]
 
 def _labels(dots: Sequence[Dot], names: Iterable[_Extent]) -> Iterable[Label]:
     """Yields labels of the dots with the most edges that stay in the picture, cover no other dot and overlap no name of
-    a domain and no label before them."""
+    a domain and no earlier label."""
     taken = list(names)
     for dot in dots:
         if len(taken) >= _LABELS:

@@ -1,6 +1,6 @@
 """Computes the page of the guardrail: judged examples, the rules, and how to install the hook. Pure.
 
-The examples are judged by the library when the page is made, so they say what a check says.
+The library judges the examples when the page is built, so they show what a check would answer.
 """
 
 import json
@@ -35,7 +35,7 @@ Marked = Literal["", "blocks", "unread", "noticed"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an action, and why it is marked."""
+    """A part of an action, and the reason why it is marked."""
 
     text: str
     mark: Marked
@@ -43,7 +43,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ShownEffect:
-    """An effect in words: what is done to what, its targets, and what is known about it."""
+    """An effect in words: what is done to what, its targets, and known facts about it."""
 
     says: str
     targets: tuple[str, ...]
@@ -52,7 +52,7 @@ class ShownEffect:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An action as it was judged, in the words of the page."""
+    """A judged action, in the words of the page."""
 
     id: str
     title: str
@@ -63,13 +63,13 @@ class Judged:
     pieces: tuple[Piece, ...]
     effects: tuple[ShownEffect, ...]
     matches: tuple[tuple[Match, bool], ...]
-    """Each with whether it blocks."""
+    """Each match with whether it blocks."""
     tree: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRule:
-    """A row of the policy or a family of language, as people read it."""
+    """A row of the policy or a family of language, in readable form."""
 
     id: str
     severity: str
@@ -78,7 +78,7 @@ class ShownRule:
 
 
 def guardrail_page(documents: Documents, load: Callable[[], Guardrail] = loaded_guardrail) -> Mapping[str, Any]:
-    """Returns judged examples, families with their rules, words and hooks; why not, if the rules can't be loaded."""
+    """Returns judged examples, families with their rules, words and hooks, or the fault of unusable rules."""
     try:
         guardrail = load()
     except RulesetInvalid as invalid:
@@ -122,7 +122,7 @@ def judged(guardrail: Guardrail, id: str, title: str, action: str, context: dict
 
 
 def pieces(action: str, marks: Iterable[tuple[int, int, Marked]]) -> list[Piece]:
-    """Divides an action where marks begin and end. Where several cover a part, the gravest counts."""
+    """Splits an action where marks begin and end. If several marks cover a part, the most severe counts."""
     known = list(marks)
     bounds = sorted({0, len(action), *(at for start, end, _ in known for at in (start, end) if 0 <= at <= len(action))})
     found = []
@@ -134,7 +134,7 @@ def pieces(action: str, marks: Iterable[tuple[int, int, Marked]]) -> list[Piece]
 
 
 def effect_in_words(effect: Effect) -> ShownEffect:
-    """Says what an effect does and what is known about it."""
+    """Describes what an effect does and what is known about it."""
     targets = [target.text for target in effect.targets if target.text]
     known = [WORDS["scope"][effect.scope], *(WORDS["place"][target.place] for target in effect.targets)]
     known += [WORDS["sensitivity"][t.sensitivity] for t in effect.targets if t.sensitivity is not Sensitivity.NONE]

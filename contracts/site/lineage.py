@@ -1,6 +1,6 @@
 """Computes the lineage of numbers: sources, tables and documents of the asset graph, and pictures of it. Pure.
 
-`lineage.json` beside this module is made from the asset graph and the declarations of tables by `make contracts`.
+`make contracts` generates `lineage.json`, next to this module, from the asset graph and the declarations of tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLUMN_WIDTH, _ROW_HEIGHT, _MARGIN, _HEAD = 214, 38, 2, 22
 class ColumnRecord(msgspec.Struct, frozen=True, omit_defaults=True, rename={"from_": "from"}):
     """One column of a table, or one field of a document.
 
-    `from_` are the columns, `table.column`, that its values follow from where SQL says so; empty where they follow from
+    `from_` lists the columns, as `table.column`, from which SQL computes its values. It is empty if they come from
     code, or from rows as a whole.
     """
 
@@ -35,7 +35,7 @@ class ColumnRecord(msgspec.Struct, frozen=True, omit_defaults=True, rename={"fro
 
 
 class CheckRecord(msgspec.Struct, frozen=True):
-    """A check of a table's rows; `blocking` where its failure stops the publication."""
+    """A check of a table's rows; `blocking` if its failure stops the publication."""
 
     name: str
     promise: str
@@ -58,7 +58,7 @@ class AssetRecord(msgspec.Struct, frozen=True, rename={"from_": "from"}):
 
 
 class LineageRecord(msgspec.Struct, frozen=True):
-    """All of them, by name."""
+    """All assets, sorted by name."""
 
     assets: tuple[AssetRecord, ...]
 
@@ -68,7 +68,7 @@ class LineageRecord(msgspec.Struct, frozen=True):
 
 
 class Box(msgspec.Struct, frozen=True):
-    """An asset in a picture, by the place of its upper left corner."""
+    """An asset in a picture, by the position of its upper left corner."""
 
     asset: AssetRecord
     x: float
@@ -76,7 +76,7 @@ class Box(msgspec.Struct, frozen=True):
 
 
 class Drawing(msgspec.Struct, frozen=True):
-    """A picture of what flows into a document: boxes, curves between them, stages by their places, and its size."""
+    """A picture of a document's inputs: boxes, curves between them, stages with their positions, and its size."""
 
     boxes: tuple[Box, ...]
     curves: tuple[str, ...]
@@ -87,13 +87,13 @@ class Drawing(msgspec.Struct, frozen=True):
 
 @cache
 def lineage() -> LineageRecord:
-    """Returns what is recorded."""
+    """Returns the recorded lineage."""
     return msgspec.json.decode(FILE.read_bytes(), type=LineageRecord)
 
 
 @cache
 def column_lineage() -> Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]]:
-    """Returns by table or document and by column the tables and columns that its values follow from."""
+    """Returns, by table or document and by column, the tables and columns from which its values are computed."""
     found = {
         asset.name: {
             column.name: tuple((table, name) for table, _, name in (text.partition(".") for text in column.from_))
@@ -106,7 +106,7 @@ def column_lineage() -> Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]]:
 
 
 def upstream(record: LineageRecord, name: str) -> list[AssetRecord]:
-    """Returns the asset and everything that it is made of, sources first."""
+    """Returns the asset and everything from which it is built, sources first."""
     known = record.by_name
     found: dict[str, None] = {}
 
@@ -121,12 +121,12 @@ def upstream(record: LineageRecord, name: str) -> list[AssetRecord]:
 
 
 def number_id(name: str) -> str:
-    """Returns the id of a document on the page of lineage."""
+    """Returns the id of a document on the lineage page."""
     return name.removeprefix("/api/").replace("/", "-")
 
 
 def drawing(record: LineageRecord, name: str) -> Drawing:
-    """Lays out what flows into an asset, from left to right by stage: sources, raw, core, out, the document."""
+    """Lays out an asset's inputs from left to right by stage: sources, raw, core, out, the document."""
     assets = upstream(record, name)
     columns: list[list[AssetRecord]] = [[] for _ in STAGES]
     for asset in assets:
@@ -134,7 +134,7 @@ def drawing(record: LineageRecord, name: str) -> Drawing:
     tallest = max(map(len, columns))
     places: dict[str, tuple[float, float]] = {}
     for number, column in enumerate(columns):
-        # Next to what they are made of, so that fewer curves cross.
+        # Places each asset next to its inputs, so that fewer curves cross.
         column.sort(key=lambda asset: _middle(asset, places))
         offset = (tallest - len(column)) / 2
         for row, asset in enumerate(column):

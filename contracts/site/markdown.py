@@ -1,4 +1,4 @@
-"""Turns a page for people into Markdown: its main part, without what only a browser can use."""
+"""Converts a page for people to Markdown: its main part, without what only a browser can use."""
 
 import re
 from functools import lru_cache
@@ -6,15 +6,15 @@ from functools import lru_cache
 from html_to_markdown import ConversionOptions, convert
 
 _LEFT_OUT = (".outside", "button", "script", "form", "template", "nav", "[hidden]")
-"""Parts that other people wrote, which a program must not mistake for instructions, and parts that need a browser."""
+"""Third-party parts, which a program must not mistake for instructions, and parts that need a browser."""
 
 
 @lru_cache(maxsize=64)
 def page_in_markdown(html: bytes, address: str) -> bytes:
-    """Returns the main part of the page at an address in Markdown, with whole addresses for links.
+    """Returns the main part of the page at an address in Markdown, with absolute links.
 
-    Marks of figures become words, drawings their descriptions. Most pages of a run are those of the last one, which
-    are remembered.
+    Marks of figures become words, drawings their descriptions. The results are cached, because most pages of a run are
+    unchanged from the last one.
     """
     main = _MAIN.search(html)
     if main is None:
@@ -27,7 +27,7 @@ def page_in_markdown(html: bytes, address: str) -> bytes:
         autolinks=False,
         compact_tables=True,
         extract_metadata=False,
-        hidden_content="all",  # what stands in for a script is not hidden from programs
+        hidden_content="all",  # fallbacks for a script are not hidden from programs
         exclude_selectors=list(_LEFT_OUT),
         base_url=address,
     )
@@ -37,7 +37,7 @@ def page_in_markdown(html: bytes, address: str) -> bytes:
 
 _MAIN = re.compile(rb"<main\b.*</main>", re.DOTALL)
 _DRAWING = re.compile(rb"<svg\b([^>]*)>.*?</svg>", re.DOTALL)
-"""Drawings are taken out as text: they are half of a page."""
+"""Drawings are replaced in the text, before parsing, because they are half of a page."""
 _LABEL = re.compile(rb'aria-label="([^"]*)"')
 
 _FORMS = tuple(

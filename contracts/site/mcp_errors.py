@@ -64,7 +64,7 @@ class Refusal:
 
     @property
     def title(self) -> str:
-        """Returns what was wrong: of a body, what it is to a server of messages."""
+        """Returns what was wrong. For a body, that is its meaning to a server of messages."""
         return "The message is not JSON, or not JSON-RPC" if self._is_of_body else self.problem.title
 
     @property

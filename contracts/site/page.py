@@ -1,6 +1,6 @@
 """Defines a page for people: its row, the documents that it shows, and the facts for its template.
 
-A page is made of published documents alone, so it changes when one of them does, and never computes in its template.
+A page is built only from published documents, so it changes when one of them does, and its template never computes.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,8 +28,8 @@ Model = TypeVar("Model", bound=BaseModel)
 class Shown(Generic[Model]):
     """A document that pages show: its id in the page, its title for people, its path and its model.
 
-    `tables` are those whose checks speak for its numbers, by default all that a document which ages is read from;
-    `command` proves them again, where one does.
+    `tables` are those whose checks vouch for its numbers; by default, all from which an ageing document is read.
+    `command` is the command that proves them again, if there is one.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Shown(Generic[Model]):
 
     @property
     def ages(self) -> bool:
-        """Returns whether the document says until when its numbers are fresh."""
+        """Returns whether the document states until when its numbers are fresh."""
         return issubclass(self.model, Freshness | TelemetryEnvelope)
 
 
@@ -50,15 +50,17 @@ CHECKS = Shown("checks", "Checks", CHECKS_PATH, PublishedChecks)
 
 @dataclass
 class Documents:
-    """The documents that a page is made of, as of `now`; None before any of them has expired. `shows` are those of its
-    row."""
+    """The documents from which a page is built, as of `now`, or None for a time before any of them has expired.
+
+    `shows` are the documents of the page's row.
+    """
 
     installation: Installation
     bodies: Bodies
     now: datetime | None = None
     shows: tuple[Shown[Any], ...] = ()
     sources: dict[str, Source] = field(default_factory=dict)
-    """The sources that were used, by id, in order."""
+    """The used sources, by id, in order."""
 
     def read(self, shown: Shown[Model]) -> Model | None:
         """Returns a document, or None if it is not published."""
@@ -82,18 +84,18 @@ class Documents:
 
 
 View = Callable[[Documents], Mapping[str, Any]]
-"""Works out what the template of a page is filled with."""
+"""Computes the values for a page's template."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page for people. `navigation` is its name in the header; None keeps it out of there.
+    """One page for people. `navigation` is its name in the header, or None to omit it there.
 
-    `styles` and `scripts` are assets that it loads beside those of the shell. `shows_ageing`: it shows every document
-    that ages too; the registry adds them. `drawn_as` names the template that it shares with others of its kind, which
-    then also makes its Markdown; the template has its own name by default. `programs` is the path of the file that
-    programs are answered at its address, who were there first; browsers are answered the page. `is_error`: it answers
-    where there is no page, so it has no address to link to and no twin.
+    `styles` and `scripts` are assets that it loads in addition to the shell's. With `shows_ageing`, it also shows every
+    document that ages; the registry adds them. `drawn_as` names the template that it shares with others of its kind,
+    which then also renders its Markdown; by default the template has the page's name. `programs` is the path of the
+    file that programs get at its address, which had that address first; browsers get the page. `is_error`: it answers
+    where there is no page, so it has no address for links and no twin.
     """
 
     name: str
@@ -112,7 +114,7 @@ class Page:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Returns the paths of all documents that it is made of: those it shows, and the checks of their tables."""
+        """Returns the paths of all documents from which it is built: those it shows, and the checks of their tables."""
         checks = (CHECKS_PATH,) if any(shown.tables or shown.ages for shown in self.shows) else ()
         return (*(shown.path for shown in self.shows), *checks)
 
@@ -123,7 +125,7 @@ class Page:
 
     @property
     def published_path(self) -> str:
-        """Returns the path that answers everybody with the page."""
+        """Returns the path at which every client gets the page."""
         return self.path if self.programs is None else f"{self.path}index.html"
 
     @property
@@ -134,7 +136,7 @@ class Page:
 
 @dataclass(frozen=True)
 class PageContent:
-    """The facts of a page now and, if any of them expires, those from the first such instant on."""
+    """The facts of a page now and, if any of them expires, the facts from the first expiry on."""
 
     template: str
     fresh: Mapping[str, Any]
@@ -154,7 +156,7 @@ def page_content(page: Page, pages: tuple[Page, ...], installation: Installation
 def markdown_content(
     page: Page, pages: tuple[Page, ...], installation: Installation, bodies: Bodies
 ) -> PageContent | None:
-    """Returns the content of the Markdown of a page whose template is shared; None where it is made of the page."""
+    """Returns the content of the Markdown of a page with a shared template, or None if it is built from the page."""
     if page.drawn_as is None:
         return None
     template = f"pages/{page.drawn_as}.md.j2"

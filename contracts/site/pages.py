@@ -109,7 +109,7 @@ PAGES: tuple[Page, ...] = (
         name="bidwall",
         path="/bidwall/",
         title="The wall",
-        description="The native balance of the watched contract over time, how near its trigger is, and its newest "
+        description="The native balance of the watched contract over time, its distance to the trigger, and its newest "
         "transfers.",
         view=bidwall_page,
         shows=(BALANCE, BALANCE_DAYS, BALANCE_HOURS, CONTRACT_TRANSFERS, HOLDERS),
@@ -120,7 +120,7 @@ PAGES: tuple[Page, ...] = (
         name="trust",
         path="/trust/",
         title="Trust",
-        description="Agents by their scores, who attested them, and the rule by which scores follow.",
+        description="Agents by score, who attested them, and the rule from which scores are computed.",
         view=trust_page,
         shows=(TRUST, TRUST_RULES),
         navigation="Trust",
@@ -142,8 +142,8 @@ PAGES: tuple[Page, ...] = (
         name="guardrail",
         path="/guardrail/",
         title="Guardrail",
-        description="Why an action was blocked: try one, see ten that were judged, every rule with its reason, and how "
-        "to put the guardrail before what an assistant does.",
+        description="Why an action was blocked: try one, see ten judged examples, every rule with its reason, and how "
+        "to put the guardrail in front of an assistant.",
         view=guardrail_page,
         navigation="Guardrail",
         styles=("guardrail.css",),
@@ -153,7 +153,7 @@ PAGES: tuple[Page, ...] = (
         name="data",
         path="/data/",
         title="Data",
-        description="Every public table as a file with its size, digest and age, lines to read it with, and a check of "
+        description="Every public table as a file with its size, digest and age, code to read it, and a check of "
         "the signed manifest in the browser.",
         view=data_page,
         shows=(DATA_INDEX, FURTHER_TOKENS),
@@ -177,7 +177,7 @@ PAGES: tuple[Page, ...] = (
         name="lineage",
         path="/data/lineage/",
         title="Where each number comes from",
-        description="What every published number is made of, from its sources over tables to the document, and the "
+        description="The inputs of every published number, from its sources over tables to the document, and the "
         "checks that would find it wrong.",
         view=lineage_page,
         shows=(CHECKS,),
@@ -188,7 +188,7 @@ PAGES: tuple[Page, ...] = (
         name="tables",
         path="/data/tables/",
         title="Every table",
-        description="Every table of the warehouse with its grain, its columns, what it is made of and what is checked.",
+        description="Every table of the warehouse with its grain, its columns, its inputs and its checks.",
         view=tables_page,
         shows=(CHECKS,),
         styles=("data.css",),
@@ -198,7 +198,7 @@ PAGES: tuple[Page, ...] = (
         name="docs",
         path=DOCS_PATH,
         title="Documentation",
-        description="Every operation of the API by group, each on a page of its own with examples and errors.",
+        description="Every operation of the API by group, each on its own page with examples and errors.",
         view=docs_page,
         shows=(DESCRIPTION,),
         navigation="Docs",
@@ -244,4 +244,4 @@ PAGES: tuple[Page, ...] = (
 )
 
 OPERATION_PAGES: tuple[Page, ...] = operation_pages()
-"""One page an operation of the API, all drawn by one template."""
+"""One page per operation of the API, all rendered by one template."""

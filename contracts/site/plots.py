@@ -1,6 +1,6 @@
-"""Works out charts over time: axes with round numbers, lines with gaps, bars, in units of their view box. Pure.
+"""Computes charts over time: axes with round numbers, lines with gaps, bars, in units of their view box. Pure.
 
-A chart is a column of panels over one axis of time. Templates write it down as SVG, with its numbers as a table.
+A chart is a column of panels over one axis of time. Templates render it as SVG, with its numbers as a table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,14 +18,14 @@ left."""
 _TITLE_HEIGHT = 40
 _AXIS_HEIGHT = 26
 _CUT_FACTOR = 4
-"""A bar more than so many times as high as nine tenths of the bars is cut, or nobody would see the others."""
+"""A bar more than this many times as high as nine tenths of the bars is cut, because it would hide the others."""
 _WIDEST_BAR = 60
 _MARK_ROW = 16
 _TEXT_ROOM = 30
 """Half the width of a time's text, which must not leave the drawing."""
 
 _SAME, _NOTHING = 1e-9, 1e-200
-"""Values that differ by such a share are drawn as equal, and smaller ones as zero."""
+"""Values that differ by less than this fraction are drawn as equal, and smaller ones as zero."""
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
@@ -35,12 +35,12 @@ _MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 Value = float | None
 Shown = Callable[[float, int], str]
-"""Makes the text of a value with so many significant digits."""
+"""Formats a value with this many significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark of an axis: where it lies, and its text. About half are `minor`, for where there is little room."""
+    """A mark of an axis: its position and its text. About half are `minor`, and omitted where room is scarce."""
 
     at: float
     text: str
@@ -49,7 +49,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A line or an area of a class."""
+    """A line or an area, with its class."""
 
     name: str
     path: str
@@ -57,7 +57,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a class. `text` is the value of one that is cut."""
+    """A bar, with its class. `text` is the value of a bar that is cut."""
 
     name: str
     x: float
@@ -69,7 +69,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Neighbouring points without a value, and why they have none."""
+    """Neighbouring points without a value, and the reason."""
 
     x: float
     width: float
@@ -78,7 +78,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something that happened in a point's span, as a sign of its class at a place. `text` says what."""
+    """An event in a point's span, as a sign of its class at a position. `text` describes it."""
 
     name: str
     x: float
@@ -88,7 +88,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One drawing of a chart. Heights count from its top, which lies `top` below that of the chart."""
+    """One drawing of a chart. Heights count from its top, which is `top` below that of the chart."""
 
     title: str
     height: float
@@ -103,7 +103,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The numbers of one point of time, as the table has them, and where the point lies."""
+    """The numbers of one point in time for the table, and the point's position."""
 
     at: datetime
     x: float
@@ -112,7 +112,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Panels over one axis of time. `summary` says in words what there is to see, `legend` what each sign means."""
+    """Panels over one axis of time. `summary` describes the chart in words, `legend` the meaning of each sign."""
 
     id: str
     title: str
@@ -127,7 +127,7 @@ class Chart:
 
 
 def places(count: int) -> list[float]:
-    """Returns where each of so many points lies."""
+    """Returns the positions of this many points."""
     share = (WIDTH - LEFT) / max(count, 1)
     return [round(LEFT + (at + 0.5) * share, 1) for at in range(count)]
 
@@ -135,7 +135,7 @@ def places(count: int) -> list[float]:
 def nice_ticks(least: float, greatest: float, most: int = 4, *, whole: bool = False) -> list[float]:
     """Returns at most `most` + 1 multiples of 1, 2, 2.5 or 5 times a power of ten that enclose both values.
 
-    `whole`: they count something, so no tick lies between two whole numbers.
+    With `whole`, the values are counts, so no tick is between two whole numbers.
     """
     largest = max(abs(least), abs(greatest))
     if greatest - least <= max(largest * _SAME, _NOTHING):
@@ -185,8 +185,10 @@ def _day_or_hour(at: datetime) -> str:
 
 
 def _minor(marks: Sequence[datetime]) -> list[bool]:
-    """Returns which marks go where there is little room: hours beside several days, else every second one. A mark that
-    names a day stays, since hours alone do not say which."""
+    """Returns which marks to omit where there is little room: hours if there are several days, else every second mark.
+
+    A mark that names a day stays, because hours do not identify the day.
+    """
     days = [number for number, at in enumerate(marks) if not at.hour]
     if 1 < len(days) < len(marks):
         return [number not in days for number in range(len(marks))]
@@ -204,9 +206,9 @@ def line_panel(
     band: Sequence[tuple[float, float] | None] = (),
     reasons: Sequence[str | None] = (),
 ) -> Panel:
-    """Draws values as a line that breaks where there is none. `band` has the least and the greatest of each point.
+    """Draws values as a line that breaks at missing values. `band` has the lowest and the highest value of each point.
 
-    Its axis begins where the values do, since a line shows change.
+    Its axis begins near the values instead of at zero, because a line shows change.
     """
     known = [value for value in (*values, *(bound for pair in band if pair for bound in pair)) if value is not None]
     ticks, place = _axis(nice_ticks(min(known), max(known), whole=whole) if known else [], height, shown)
@@ -236,9 +238,9 @@ def bar_panel(
     whole: bool = False,
     reasons: Sequence[str | None] = (),
 ) -> Panel:
-    """Draws values as bars from zero, those of `down` below it. The last bar is of a time that goes on.
+    """Draws values as bars from zero, those of `down` below it. The last bar's time span is still open.
 
-    `reasons` say why there is nothing where a value is zero.
+    `reasons` explain why there is nothing where a value is zero.
     """
     limit = _cut(up)
     lowest = -min(_cut(down), max(down, default=0))
@@ -261,7 +263,7 @@ def bar_panel(
 
 
 def mark_panel(title: str, marked: Mapping[str, Sequence[str]], reasons: Sequence[str | None]) -> Panel:
-    """Draws a row of signs for each class: one at each point that has a text. `reasons` say why a point has none."""
+    """Draws a row of signs for each class: one at each point with a text. `reasons` explain why a point has none."""
     xs = places(len(reasons))
     marks = [
         Mark(name, x, (row + 0.5) * _MARK_ROW, text)
@@ -284,7 +286,7 @@ def chart(
     source: Source,
     legend: Sequence[tuple[str, str]] = (),
 ) -> Chart:
-    """Puts panels below one another over one axis of time; `times` are the begins of equally long spans."""
+    """Stacks panels over one axis of time; `times` are the starts of equally long spans."""
     top, placed = 0.0, []
     for panel in panels:
         top += _TITLE_HEIGHT
@@ -307,8 +309,7 @@ def chart(
 
 
 def sparkline(values: Sequence[Value]) -> str | None:
-    """Returns the path of a small line without axes, 100 wide and 24 high, or None of fewer than two values side by
-    side."""
+    """Returns the path of a small line without axes, 100 wide and 24 high, or None without two adjacent values."""
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -326,7 +327,7 @@ def sparkline(values: Sequence[Value]) -> str | None:
 
 
 def _axis(marks: Sequence[float], height: float, shown: Shown) -> tuple[tuple[Tick, ...], Callable[[float], float]]:
-    """Returns the ticks of an axis over these marks, and the function that places a value on it."""
+    """Returns the ticks of an axis over these marks, and the function that positions a value on it."""
     if not marks:
         return (), lambda value: height
     least, span = marks[0], (marks[-1] - marks[0]) or 1.0
@@ -341,7 +342,7 @@ def _axis(marks: Sequence[float], height: float, shown: Shown) -> tuple[tuple[Ti
 
 
 def _cut(values: Sequence[float]) -> float:
-    """Returns the value above which bars are cut: the highest of the others where few are far above them."""
+    """Returns the value above which bars are cut: the highest of the others if few are far above them."""
     above_zero = sorted(value for value in values if value > 0)
     if len(above_zero) < 5:
         return inf
@@ -350,7 +351,7 @@ def _cut(values: Sequence[float]) -> float:
 
 
 def _runs(values: Sequence[object]) -> list[list[int]]:
-    """Returns the places of neighbouring values that are there."""
+    """Returns the indexes of adjacent values that are not missing, as runs."""
     grouped = groupby(range(len(values)), lambda at: values[at] is not None)
     return [list(places_) for is_known, places_ in grouped if is_known]
 

@@ -42,7 +42,7 @@ from contracts.site.token_pages import holder_figures, largest_holders, price_fi
 from contracts.trust import LISTED_AT_MOST, ListedAgent
 
 LEVEL_WORDS: Mapping[str, str] = {"high": "high", "medium": "medium", "low": "low", "none": "not trusted"}
-"""The words for the level of an attested address; one whose score meets no threshold is not trusted."""
+"""The words for the level of an attested address. One whose score meets no threshold is not trusted."""
 
 _UNATTESTED = "Nobody attested this address, so it has no score."
 _UNLISTED = (
@@ -51,7 +51,7 @@ _UNLISTED = (
 
 _STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
 _HOW_KNOWN: Mapping[DeterminedBy, str] = {
-    "http": "asked at its public address",
+    "http": "queried at its public address",
     "warehouse": "read from its data",
     "settings": "read from the settings",
 }
@@ -80,7 +80,7 @@ def home_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def bidwall_figures(documents: Documents) -> dict[str, Any]:
-    """Returns balance, worth and progress of the watched contract."""
+    """Returns balance, value and progress of the watched contract."""
     document = documents.read(BALANCE)
     at = document.at if document else None
     source = documents.source(BALANCE, block=at.block if at else None)
@@ -104,7 +104,7 @@ def bidwall_figures(documents: Documents) -> dict[str, Any]:
 
 
 def _transfers(documents: Documents) -> dict[str, Any]:
-    """Returns the newest transfers of the watched contract, and the tokens and directions that they have."""
+    """Returns the newest transfers of the watched contract, and the tokens and directions that occur in them."""
     document, holders = documents.read(CONTRACT_TRANSFERS), documents.read(HOLDERS)
     documents.source(CONTRACT_TRANSFERS, block=document.events_info.block if document else None)
     token = holders.token if holders else None
@@ -131,7 +131,7 @@ def _transfers(documents: Documents) -> dict[str, Any]:
 
 
 def _amount(event: ContractTransfer, decimals: Mapping[str, int | None]) -> str | None:
-    """Returns an amount in whole tokens where the decimals of the token are known."""
+    """Returns an amount in whole tokens, or None if the token's decimals are unknown."""
     known = decimals.get(event.token)
     return None if known is None else tokens(event.value_raw, known, 6)
 
@@ -148,7 +148,7 @@ def bidwall_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def balance_chart(documents: Documents, shown: Shown[ContractBalanceSeries], most: int) -> Chart | None:
-    """Returns the balance over the last points of a series, or None before the second one: one is the balance now."""
+    """Returns the balance over the last points of a series, or None if there is only one, which needs no chart."""
     series = documents.read(shown)
     points = series.points[-most:] if series else []
     if series is None or len(points) < 2:
@@ -230,13 +230,13 @@ def _verdict(agent: ListedAgent) -> str:
 
 
 def holder_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the words of trust levels and who attested how often: a script adds the rest, and shows one of these."""
+    """Returns the words of trust levels and the attesters with their counts. A script adds the rest."""
     registry = documents.read(TRUST)
     return {"level_words": LEVEL_WORDS, "attesters": registry.attesters if registry else []}
 
 
 def connect_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns what the connect page states: plans, a quote, recorded answers, and what the registry calls live."""
+    """Returns the facts of the connect page: plans, a quote, recorded answers, and the registry's capabilities."""
     registry = documents.read(CAPABILITIES)
     return {
         **shared_facts(documents.installation),
@@ -246,7 +246,7 @@ def connect_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def status_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns what is live and how that is known, and how fresh every number is."""
+    """Returns which capabilities are live with the evidence, and how fresh every number is."""
     registry = documents.read(CAPABILITIES)
     for shown in documents.shows:
         if shown.ages:

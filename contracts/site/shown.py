@@ -1,4 +1,4 @@
-"""The documents that several pages show."""
+"""Declares the documents that several pages show."""
 
 from contracts.bidwall import BidwallEvents, BidwallSnapshot, ContractBalanceSeries
 from contracts.discovery.checks_document import CHECKS_PATH, PublishedChecks

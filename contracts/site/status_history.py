@@ -1,6 +1,6 @@
-"""Computes the history of the status: on which days numbers were read, from the series that are published. Pure.
+"""Computes the status history: on which days numbers were read, from the published series. Pure.
 
-What no series has is said to be unknown, with the reason; nothing is filled in.
+Days that no series covers are shown as unknown, with the reason; nothing is filled in.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _NO_LIST = "not known: no list of that day is kept"
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """An hour or a day of a series: whether its number was read, and else why not, as a reason in words."""
+    """An hour or a day of a series: whether its number was read, and if not, the reason in words."""
 
     start: datetime
     is_read: bool
@@ -33,7 +33,7 @@ class _Span:
 
 
 def status_charts(documents: Documents) -> list[Chart]:
-    """Returns for each number with a series on how much of each of the last 90 days it was read."""
+    """Returns a chart, for each number with a series, of how much of each of the last 90 days it was read."""
     days, hours, balances = documents.read(DAYS), documents.read(HOURS), documents.read(BALANCE_HOURS)
     lanes = (
         ("lists", "Holder lists with a proof", "days", DAYS, [_listed(point) for point in days.points] if days else []),
@@ -72,7 +72,7 @@ def _balanced(point: ContractBalancePoint) -> _Span:
 
 
 def _lane(id_: str, title: str, unit: str, spans: Sequence[_Span], source: Source) -> Chart:
-    """Draws one number: a bar a day as high as the part of the day in which it was read, and a gap where in none."""
+    """Draws one number: a bar per day, as high as the part of the day in which it was read, and a gap if in none."""
     by_day: dict[datetime, list[_Span]] = {}
     for span in spans:
         by_day.setdefault(span.start.replace(hour=0, minute=0), []).append(span)
@@ -102,7 +102,7 @@ def _lane(id_: str, title: str, unit: str, spans: Sequence[_Span], source: Sourc
 
 
 def _reason(day: Sequence[_Span]) -> str | None:
-    """Returns why a number was not read in some of a day, the most frequent reason first; None where it always was."""
+    """Returns why a number was not read in parts of a day, the most frequent reason first; None if it always was."""
     if not day:
         return _NOT_RECORDED
     reasons = Counter(span.reason for span in day if not span.is_read and span.reason)

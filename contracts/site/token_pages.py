@@ -40,13 +40,13 @@ from contracts.token.proof import Proof, Verdict
 
 _BUBBLES = 100
 _LINKS = 100
-"""Pairs of holders with transfers between them that a page has room for."""
+"""Number of pairs of holders with transfers between them for which a page has room."""
 _SMALL_MAP, _SMALL_MAP_SIZE = 30, 200
 _DAYS_SHOWN = 60
 _HOURS_SHOWN = 72
 _TWO_SNAPSHOTS = "the two newest snapshots"
 _FIRST_AND_NEWEST = "the first and the newest list"
-"""What is compared until there are two snapshots."""
+"""The comparison shown until there are two snapshots."""
 
 _MARKED: Mapping[EventKind, tuple[str, str]] = {
     EventKind.SNAPSHOT: ("snapshot", "snapshots"),
@@ -54,14 +54,14 @@ _MARKED: Mapping[EventKind, tuple[str, str]] = {
     EventKind.HOLDER_MILESTONE: ("holder milestone", "holder milestones"),
     EventKind.THRESHOLD: ("crossing of the wall’s trigger", "crossings of the wall’s trigger"),
 }
-"""The events that a chart marks, in its order. Attestations say nothing of the token."""
+"""The events that a chart marks, in this order. Attestations are unrelated to the token."""
 _TITLES_OF_A_MARK = 3
 _BEYOND_FEED = f"the feed has the newest {SHOWN} events, all of them later"
 
 
 @dataclass(frozen=True, slots=True)
 class _Events:
-    """The events over the points of a chart: their panel, a text for each point, and what each sign means."""
+    """The events over the points of a chart: their panel, a text for each point, and the meaning of each sign."""
 
     panel: Panel
     texts: Sequence[str]
@@ -95,7 +95,7 @@ def holder_figures(documents: Documents) -> dict[str, Any]:
 
 
 def price_figures(documents: Documents) -> dict[str, Any]:
-    """Returns price, capitalisation, liquidity, trades and what every source says."""
+    """Returns price, capitalisation, liquidity, trades and every source's answer."""
     document = documents.read(PRICE)
     data = document.data if document else None
     source = documents.source(PRICE, block=data.block if data else None)
@@ -130,7 +130,7 @@ def token_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def since_yesterday(documents: Documents) -> dict[str, Any] | None:
-    """Returns what changed since the last day that ended; None where no day ended yet."""
+    """Returns the changes since the last day that ended, or None if no day has ended yet."""
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if len(points) < 2:
         return None
@@ -207,7 +207,7 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
 
 
 def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
-    """Returns the feed's events by the spans that begin at `starts`, the last of which goes on; None without any."""
+    """Returns the feed's events by the spans that begin at `starts`, the last of them open, or None without events."""
     feed = documents.read(FEED)
     items = feed.items if feed else []
     titles: dict[EventKind, list[list[str]]] = {kind: [[] for _ in starts] for kind in _MARKED}
@@ -218,7 +218,7 @@ def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
     titles = {kind: spans for kind, spans in titles.items() if any(spans)}
     if not titles:
         return None
-    # Of a full feed, whatever ended before its oldest event may have been left out.
+    # A full feed may have dropped events of spans that ended before its oldest event.
     first = bisect_right(starts, items[-1].date_published) - 1 if len(items) >= SHOWN else 0
     reasons = [_BEYOND_FEED if at < first else None for at in range(len(starts))]
     panel = mark_panel("Events", {kind: [_titles(found) for found in spans] for kind, spans in titles.items()}, reasons)
@@ -231,9 +231,9 @@ def _events(documents: Documents, starts: Sequence[datetime]) -> _Events | None:
 
 
 def _event_rows(documents: Documents) -> list[FeedItem] | None:
-    """Returns every event of the feed that a chart may mark, newest first; None without a feed.
+    """Returns every event of the feed that a chart may mark, newest first, or None without a feed.
 
-    A mark has room for few titles, and only a pointer finds them.
+    The chart's marks have room for few titles, and only a pointer device reaches them.
     """
     feed = documents.read(FEED)
     if feed is None:
@@ -255,7 +255,7 @@ def _counted(kind: EventKind, count: int) -> str:
 
 
 def holders_chart(documents: Documents) -> Chart | None:
-    """Returns who came and left each day, or None before the first one."""
+    """Returns the holders who came and left each day, or None before the first day."""
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
@@ -285,7 +285,7 @@ def holders_chart(documents: Documents) -> Chart | None:
 
 
 def concentration_chart(documents: Documents) -> Chart | None:
-    """Returns the share of the ten largest and the Gini coefficient by day, or None before the first one."""
+    """Returns the share of the ten largest and the Gini coefficient by day, or None before the first day."""
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
@@ -316,7 +316,7 @@ def concentration_chart(documents: Documents) -> Chart | None:
 
 
 def lorenz(document: TokenHolders, source: Source) -> Lorenz | None:
-    """Returns the curve of the newest list; None before there are two holders, who could hold unequally."""
+    """Returns the curve of the newest list, or None with fewer than two holders, who can't hold unequally."""
     steps = [(step.holders, step.share) for step in document.largest]
     if len(steps) < 2 or document.concentration is None:
         return None
@@ -370,7 +370,7 @@ def holders_page(documents: Documents) -> Mapping[str, Any]:
 
 
 def _edges(documents: Documents, listed: Sequence[Holder]) -> dict[str, Any] | None:
-    """Returns the transfers among the largest holders, those with the most first, or None without any."""
+    """Returns the transfers among the largest holders, the most frequent first, or None without any."""
     document = documents.read(EDGES)
     if document is None or not document.edges:
         return None
@@ -400,7 +400,7 @@ def _edges(documents: Documents, listed: Sequence[Holder]) -> dict[str, Any] | N
 
 
 def largest_holders(documents: Documents) -> dict[str, Any]:
-    """Returns a small map of the largest holders, and the first of them."""
+    """Returns a small map of the largest holders, and the very largest."""
     document = documents.read(HOLDER_LIST)
     documents.source(HOLDER_LIST, block=document.block if document else None)
     largest = document.holders[:_SMALL_MAP] if document else []
@@ -412,7 +412,7 @@ def largest_holders(documents: Documents) -> dict[str, Any]:
 
 
 def comparison_page(documents: Documents) -> Mapping[str, Any]:
-    """Returns the facts of the comparison of two holder lists, and of today with the days before."""
+    """Returns the facts of the comparison of two holder lists, and of today with the previous days."""
     by_day = {"yesterday": since_yesterday(documents), "charts": _charts(holders_chart(documents))}
     return {**by_day, **_comparison(documents)}
 
@@ -461,7 +461,7 @@ def _concentration(source: Source, found: Concentration | None, state: State | N
 
 
 def _equation(proof: Proof, token: Token | None) -> list[tuple[str, str, str]]:
-    """Returns minted, burned and total supply: what it is, short, and exactly in the smallest units."""
+    """Returns minted, burned, the sum of balances and total supply: name, short form, and exact in smallest units."""
     decimals = token.decimals if token else None
     rows: tuple[tuple[str, str | None], ...] = (
         ("minted", proof.minted),

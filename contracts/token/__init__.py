@@ -1,1 +1,1 @@
-"""Holds the rules of the service token: holder lists, their proof and their verification. Pure."""
+"""Contains the rules of the service token: holder lists, their proof and their verification. Pure."""

@@ -1,4 +1,4 @@
-"""Computes the documents of further tokens, those of the tokens file: one for each, and their index. Pure."""
+"""Builds the documents of further tokens, those of the tokens file: one for each, and their index. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from contracts.token.proof import Proof
 
 
 class TokenState(StrEnum):
-    """The reliability of a further token's numbers: the verdict of its list, `waiting` before the first one, or
-    `broken` if its history can't be read further, or there is no contract at its address."""
+    """The reliability of a further token's numbers: the verdict of its list, or `waiting` before the first list.
+
+    `broken` if its history can no longer be read, or there is no contract at its address.
+    """
 
     PROVEN = "proven"
     UNPROVEN = "unproven"
@@ -30,21 +32,21 @@ class TokenState(StrEnum):
 
 
 NO_CONTRACT = "no_contract"
-"""Reason of a token without any transfer, at whose address the nodes know no contract: its row has another address."""
+"""The reason for a token without transfers at whose address the nodes know no contract: the row's address is wrong."""
 
 
 class PublishedToken(Document):
-    """A further token: how far it is read, and the newest list of its holders with its proof."""
+    """A further token: how far it has been read, and the newest list of its holders with its proof."""
 
     ok: Literal[True] = True
     chain_id: int
     address: AddressText
     label: str | None = Field(description="Its name in the tokens file")
-    token: Token | None = Field(description="As its contract names itself; null until it is asked")
+    token: Token | None = Field(description="From its own contract; null before that was queried")
     state: TokenState
-    reason: str | None = Field(description="Why it is not plainly proven; null where it is")
+    reason: str | None = Field(description="Why it is not fully proven; null if it is")
     first_block: int = Field(ge=0, description="The first block that is read")
-    block: int | None = Field(description="The block of the list: the end of the last partition that is taken over")
+    block: int | None = Field(description="Block of the list: the end of the last imported partition")
     block_hash: HexHash | None
     block_time: Timestamp | None
     holders: int | None = Field(description="Addresses with a balance above zero at that block")
@@ -66,14 +68,14 @@ class IndexedToken(Document):
 
 
 class TokenIndex(Document):
-    """All further tokens. The service token, of `/api/token/*`, is none of them."""
+    """All further tokens. The service token, at `/api/token/*`, is not one of them."""
 
     ok: Literal[True] = True
     tokens: list[IndexedToken]
 
 
 def token_folder(address: str) -> str:
-    """Returns the path below which everything of a further token is published."""
+    """Returns the folder in which everything about a further token is published."""
     return f"{TOKENS_FOLDER}{address}/"
 
 
@@ -86,7 +88,7 @@ def rows_path(address: str) -> str:
 
 
 def waiting_token(token: FurtherToken, chain_id: int) -> PublishedToken:
-    """Returns what is known of a token before its first list."""
+    """Returns the document of a token before its first list."""
     return PublishedToken(
         chain_id=chain_id,
         address=token.address,
@@ -115,7 +117,7 @@ def proven_token(
     holders: int,
     transfers: int,
 ) -> PublishedToken:
-    """Returns the document of a token with its newest list. The files that the proof names lie in its own folder."""
+    """Returns the document of a token with its newest list. The files named by the proof are in the token's folder."""
     folder = token_folder(row.address)
 
     def moved(path: str) -> str:
@@ -146,12 +148,12 @@ def proven_token(
 
 
 def broken_token(last: PublishedToken, reason: str) -> PublishedToken:
-    """Returns the document of a token whose history can't be read further: its last list stays."""
+    """Returns the document of a token whose history can no longer be read, with its last list."""
     return last.model_copy(update={"state": TokenState.BROKEN, "reason": reason})
 
 
 def indexed_token(token: PublishedToken) -> IndexedToken:
-    """Returns the line of the index for a token."""
+    """Returns the index line of a token."""
     return IndexedToken(
         address=token.address,
         label=token.label,

@@ -9,17 +9,17 @@ from contracts.errors import CursorInvalid
 DAY_S = 86_400
 HOUR_S = 3_600
 HOURLY_FOR = timedelta(days=90)
-"""Time for which hours are kept; days are kept for ever."""
+"""Time for which hours are retained; days are retained for ever."""
 
 EDGES_AMONG = 250
 EDGES_FOR = timedelta(days=30)
-"""Transfers among so many of the largest holders, in so much time, are shown as edges of the holder map."""
+"""Number of largest holders, and time, of the transfers shown as edges of the holder map."""
 
 _POSITION = re.compile(r"(\d{1,18})\.(\d{1,9})")
 
 
 def end_of_day_s(day: date) -> int:
-    """Returns the first second (Unix) that is no longer of a UTC day. Raises `OverflowError` behind the last one."""
+    """Returns the first second (Unix) after a UTC day. Raises `OverflowError` for the last possible day."""
     return int((datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)).timestamp())
 
 
@@ -34,12 +34,12 @@ def encode_position(block: int, index: int) -> str:
 
 
 def decode_position(cursor: str) -> tuple[int, int]:
-    """Returns the block and index of a cursor. Raises `CursorInvalid` if it is not one of ours."""
+    """Returns the block and index of a cursor. Raises `CursorInvalid` if it is not from this service."""
     try:
         text = unbase64url(cursor).decode("ascii")
     except ValueError:
-        raise CursorInvalid("The cursor is not one of ours.") from None
+        raise CursorInvalid("The cursor is not from this service.") from None
     match = _POSITION.fullmatch(text)
     if match is None:
-        raise CursorInvalid("The cursor is not one of ours.")
+        raise CursorInvalid("The cursor is not from this service.")
     return int(match[1]), int(match[2])

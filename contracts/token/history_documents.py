@@ -19,20 +19,18 @@ from contracts.token.holder_documents import Basis, Links, MomentParameters, Siz
 from contracts.token.proof import AmountByEvents, Verdict
 
 RANKS_AT_MOST = 60
-"""Snapshots at which one answer gives the rank of an address."""
+"""Maximum number of snapshots for which one answer gives the rank of an address."""
 
 SIGNED = r"^-?(0|[1-9][0-9]*)$"
 
 
 class TokenHolderParameters(MomentParameters):
-    """Selects the block of a holder's page, a page of its history, and how many snapshots its ranks go back."""
+    """Selects the block of a holder's page, a page of its history, and the number of snapshots with its ranks."""
 
-    limit: Annotated[int, Field(ge=1, le=500), DIGITS] = Field(
-        default=20, description="Changes of the balance in one answer"
-    )
-    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
+    limit: Annotated[int, Field(ge=1, le=500), DIGITS] = Field(default=20, description="Balance changes in one answer")
+    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the previous answer")
     ranks: Annotated[int, Field(ge=0, le=RANKS_AT_MOST), DIGITS] = Field(
-        default=0, description="Newest snapshots at which to give its rank"
+        default=0, description="Number of newest snapshots for which to give its rank"
     )
 
 
@@ -40,19 +38,19 @@ class AddressTransfersParameters(MomentParameters):
     """Selects a page of an address's transfers up to a block."""
 
     limit: Annotated[int, Field(ge=1, le=500), DIGITS] = Field(default=50, description="Transfers in one answer")
-    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the answer before")
+    cursor: str | None = Field(default=None, max_length=64, description="`nextCursor` of the previous answer")
 
 
 class BalancePoint(Document):
-    """The balance of an address behind a block that touched it."""
+    """The balance of an address after a block that changed it."""
 
     block: int
     time: Timestamp
     balance_raw: str = Field(
         pattern=SIGNED, description="Smallest units; negative only if the token's events are wrong"
     )
-    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
-    change_raw: str = Field(pattern=SIGNED, description="Difference to the balance before the block")
+    balance: DecimalAmount | None = Field(description="In whole tokens; null if the token has no decimals()")
+    change_raw: str = Field(pattern=SIGNED, description="Difference from the balance before the block")
 
 
 class RankPoint(Document):
@@ -60,11 +58,11 @@ class RankPoint(Document):
 
     block: int
     time: Timestamp
-    rank: int | None = Field(ge=1, description="By balance, largest first, then by address; null where it held nothing")
+    rank: int | None = Field(ge=1, description="By balance, largest first, then by address; null if it held nothing")
 
 
 class TokenHolder(TelemetryDocument):
-    """One address at one block. An address that no transfer names holds nothing; `reason` says so."""
+    """One address at one block. An address without transfers holds nothing, as `reason` states."""
 
     token: Token | None
     chain_id: int | None
@@ -72,35 +70,35 @@ class TokenHolder(TelemetryDocument):
     block: int | None
     balance_raw: str | None = Field(
         pattern=SIGNED,
-        description="Smallest units at the block; null before the first list, and of the zero address where "
-        "`reason` is `zero_balance_unknown`: lists and transfers do not tell which transfers to it were burned",
+        description="Smallest units at the block; null before the first list, and for the zero address if "
+        "`reason` is `zero_balance_unknown`: lists and transfers don't show which transfers to it were burned",
     )
-    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    balance: DecimalAmount | None = Field(description="In whole tokens; null if the token has no decimals()")
     rank: int | None = Field(
-        description="By balance, largest first, then by address; null without a balance, and where it depends on the "
+        description="By balance, largest first, then by address; null without a balance, and if it depends on the "
         "zero address's balance, which is unknown"
     )
     share: float | None = Field(
         ge=0,
         le=1,
-        description="Fraction of all balances; null without a balance, and where the zero address's is unknown",
+        description="Fraction of all balances; null without a balance, and if the zero address's is unknown",
     )
     cohort: SizeCohort | None = Field(description="As in the holder map; null without a share")
     first_seen_at: Timestamp | None = Field(
-        description="Time of the first transfer from or to the address, also of an amount of zero; null up to then"
+        description="Time of the first transfer from or to the address, including transfers of zero; null before it"
     )
     first_seen_block: int | None
-    first_held_at: Timestamp | None = Field(description="Time of the first balance above zero; null up to then")
+    first_held_at: Timestamp | None = Field(description="Time of the first balance above zero; null before it")
     first_held_block: int | None
     last_active_at: Timestamp | None = Field(description="Time of the latest transfer up to the block")
     history: list[BalancePoint] = Field(
-        description="Changes of the balance up to the block, newest first; of the zero address only those that lists "
-        "and transfers tell"
+        description="Balance changes up to the block, newest first; for the zero address, only those known from "
+        "lists and transfers"
     )
     next_cursor: str | None = Field(description="Pass as `cursor` for older changes; null after the first one")
     ranks: list[RankPoint] = Field(description="Its rank in the newest snapshots up to the block, newest first")
     links: Links
-    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+    basis: Basis | None = Field(description="The basis of the numbers; null without any list")
 
 
 class AddressTransfer(Document):
@@ -113,11 +111,11 @@ class AddressTransfer(Document):
     from_: AddressText = Field(alias="from", description="The zero address for a mint")
     to: AddressText = Field(description="The zero address for a burn")
     value_raw: AmountByEvents = Field(description="Smallest units")
-    value: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    value: DecimalAmount | None = Field(description="In whole tokens; null if the token has no decimals()")
 
 
 class AddressTransfers(TelemetryDocument):
-    """Transfers from or to one address up to a block, newest first, a page of them."""
+    """One page of transfers from or to an address up to a block, newest first."""
 
     token: Token | None
     chain_id: int | None
@@ -126,7 +124,7 @@ class AddressTransfers(TelemetryDocument):
     transfers: list[AddressTransfer]
     next_cursor: str | None = Field(description="Pass as `cursor` for older transfers; null after the first one")
     links: Links
-    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+    basis: Basis | None = Field(description="The basis of the numbers; null without any list")
 
 
 class Edge(Document):
@@ -149,10 +147,10 @@ class TokenHolderEdges(TelemetryDocument):
     token: Token | None
     chain_id: int | None
     block: int | None
-    among: int = Field(description=f"Holders that are looked at: the {EDGES_AMONG} largest")
-    days: int = Field(description=f"Days before the block that are looked at: {EDGES_FOR.days}")
+    among: int = Field(description=f"Number of holders considered: the {EDGES_AMONG} largest")
+    days: int = Field(description=f"Days before the block that are considered: {EDGES_FOR.days}")
     edges: list[Edge] = Field(description="Most transfers first, 2,000 at most")
-    basis: Basis | None = Field(description="What the numbers follow from; null without any list")
+    basis: Basis | None = Field(description="The basis of the numbers; null without any list")
 
 
 class PointPrice(Document):
@@ -163,28 +161,28 @@ class PointPrice(Document):
     low: float
     close: float
     source: Literal["observed", "pool", "pool_then_observed"] = Field(
-        description="`observed`: answers of price sources. `pool`: reserves of the token's pool by its events, before "
-        "the first of them; those of a concentrated pool follow from its price and liquidity. `pool_then_observed`: "
-        "the pool's until the first of them, then observed ones"
+        description="`observed`: answers of price sources. `pool`: reserves of the token's pool from its events, "
+        "before the first observed price; those of a concentrated pool are computed from its price and liquidity. "
+        "`pool_then_observed`: the pool's until the first observed price, then observed prices"
     )
     quality: Quality = Field(description="The lowest quality of these prices")
     block: int | None = Field(
-        description="Block of the last price: of the pool's event, or at which a source read the chain; null where a "
+        description="Block of the last price: of the pool's event, or at which a source read the chain; null if the "
         "source names none"
     )
 
 
 class SeriesPoint(Document):
-    """Changes among the holders in one hour or day. The zero address is not a holder here."""
+    """Changes among the holders in one hour or day. The zero address does not count as a holder here."""
 
-    start: Timestamp = Field(description="Begin of the hour or day (UTC)")
-    last_block: int = Field(description="Newest block that is known of it, else the one before")
-    holders: int = Field(description="Addresses with a balance above zero at its end, or now if it goes on")
-    new: int = Field(description="Hold at the end, nothing at the begin, never before")
-    returned: int = Field(description="Hold at the end, nothing at the begin, but some time before")
-    left: int = Field(description="Held at the begin and not at the end")
+    start: Timestamp = Field(description="Start of the hour or day (UTC)")
+    last_block: int = Field(description="Its newest known block, or the block before it")
+    holders: int = Field(description="Addresses with a balance above zero at its end, or now if it is not over")
+    new: int = Field(description="Hold at the end, not at the start, and never before")
+    returned: int = Field(description="Hold at the end, not at the start, but at some time before")
+    left: int = Field(description="Held at the start but not at the end")
     transfers: int
-    volume_raw: AmountByEvents = Field(description="Sum of the transfers, smallest units, mints and burns included")
+    volume_raw: AmountByEvents = Field(description="Sum of the transfers, smallest units, including mints and burns")
     top10_share: float | None = Field(
         description="Share of the ten largest holders at the end of the day; null by hour"
     )
@@ -194,18 +192,18 @@ class SeriesPoint(Document):
     price_reason: str | None = Field(
         description="Why there is no price: not_observed, before_first_observation, or what is missing of the pool "
         "before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_pool, "
-        "other_curve, unknown_quote_token, pool_not_read_yet; null beside one"
+        "other_curve, unknown_quote_token, pool_not_read_yet; null with a price"
     )
-    quality: Quality = Field(description="`exact` where a list at its last block is proven, else `derived` by replay")
-    proven_block: int | None = Field(description="Block of the newest list that was taken in it and is still readable")
+    quality: Quality = Field(description="`exact` if a list at its last block is proven, else `derived` by replay")
+    proven_block: int | None = Field(description="Block of the newest list taken in it that is still readable")
     verdict: Verdict | None = Field(description="Verdict of that list's proof")
 
 
 class TokenSeries(TelemetryDocument):
-    """The holders over time, oldest first and without gaps. The last point goes on."""
+    """The holders over time, oldest first and without gaps. The last point is still open."""
 
     token: Token | None
     chain_id: int | None
     interval: str = Field(description="day or hour")
     points: list[SeriesPoint]
-    basis: Basis | None = Field(description="What the last point follows from; null without any list")
+    basis: Basis | None = Field(description="The basis of the last point; null without any list")

@@ -27,7 +27,7 @@ class Token(Document):
     address: AddressText
     name: OutsideName = Field(description=UNTRUSTED)
     symbol: OutsideSymbol = Field(description=UNTRUSTED)
-    decimals: int | None = Field(description="Digits after the point of a whole token; null where not answered")
+    decimals: int | None = Field(description="Number of decimal places of a whole token; null if not answered")
 
 
 class ConsistencyLevel(StrEnum):
@@ -38,7 +38,7 @@ class ConsistencyLevel(StrEnum):
 
 
 class Consistency(Document):
-    """The block at which all numbers of the body hold, and its proof."""
+    """The block of all numbers in the body, and its proof."""
 
     level: ConsistencyLevel = Field(
         description="`finalized`: the node's finalized tag; `confirmations`: a fixed depth below head"
@@ -54,15 +54,15 @@ class Basis(Document):
     kind: Literal["list", "replay"] = Field(
         description="`list`: a list was taken at the block; `replay`: computed from the transfers up to it"
     )
-    block: int = Field(ge=0, description="The block at which the numbers hold")
-    time: Timestamp | None = Field(description="Time of the newest block at or below it whose time is known (UTC)")
+    block: int = Field(ge=0, description="Block of the numbers")
+    time: Timestamp | None = Field(description="Time of the newest block at or below it with a known time (UTC)")
     proven_block: int = Field(
-        ge=0, description="Block of the nearest list at or above: its proof covers all transfers up to here"
+        ge=0, description="Block of the nearest list at or above it, whose proof covers all transfers up to it"
     )
     proven_block_hash: HexHash
     verdict: Verdict = Field(
-        description="Verdict of that proof; `unproven` at a block where lists and transfers do not tell what the zero "
-        "address holds (reason `zero_balance_unknown`)"
+        description="Verdict of that proof; `unproven` at a block where lists and transfers don't show the balance of "
+        "the zero address (reason `zero_balance_unknown`)"
     )
 
 
@@ -73,15 +73,15 @@ def _day(text: str) -> str:
 
 BlockNumber = Annotated[int, Field(ge=0, lt=10**18), DIGITS]
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_day)]
-"""A UTC day, YYYY-MM-DD: it stands for the last block before its 24:00."""
+"""A UTC day, YYYY-MM-DD, which represents the last block before its 24:00."""
 
 
 class MomentParameters(BaseModel):
-    """Selects the block at which numbers hold; by default that of the newest list."""
+    """Selects the block of the numbers; by default that of the newest list."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    block: BlockNumber | None = Field(default=None, description="Block number, from the first transfer on")
+    block: BlockNumber | None = Field(default=None, description="Block number, at or after the first transfer")
     date: Day | None = Field(
         default=None, description="UTC day, YYYY-MM-DD: the last block before 24:00. Not together with `block`"
     )
@@ -97,10 +97,10 @@ class Discrepancy(Document):
     """The difference between our holder count and another source's."""
 
     source: str
-    theirs: int | None = Field(description="Holders by that source; null where it did not answer")
-    ours: int = Field(description="Holders by our list")
+    theirs: int | None = Field(description="Holders according to that source; null if it did not answer")
+    ours: int = Field(description="Holders according to our list")
     absolute: int | None = Field(description="theirs - ours")
-    percent: float | None = Field(description="100 * (theirs - ours) / ours; null where ours is 0")
+    percent: float | None = Field(description="100 * (theirs - ours) / ours; null if ours is 0")
     fetched_at: Timestamp
     quality: Quality
     reason: str | None = Field(description="Why `theirs` is missing, as a stable code")
@@ -122,18 +122,18 @@ class Concentration(Document):
 
 
 class HeldByLargest(Document):
-    """The part of the supply that the largest holders hold together."""
+    """The share that the largest holders hold together."""
 
-    holders: int = Field(ge=1, description="So many of the largest")
+    holders: int = Field(ge=1, description="Number of largest holders")
     share: float = Field(ge=0, le=1, description="Their share (fraction of all balances, to six digits)")
 
 
 class Backfill(Document):
-    """The extent to which the pipeline has read the chain."""
+    """How far the pipeline has read the chain."""
 
     percent: float = Field(ge=0, le=100)
     block: int | None = Field(description="Last block read; null before the first")
-    finalized_block: int | None = Field(description="The block that reading aims at")
+    finalized_block: int | None = Field(description="The block up to which it reads")
 
 
 class SnapshotRef(Document):
@@ -153,19 +153,19 @@ class TokenHolders(TelemetryDocument):
     token: Token | None
     chain_id: int | None
     total_supply_raw: RawAmount | None = Field(
-        description="`totalSupply()` at the block, smallest units; by the events where no list was taken at it, "
-        "and null there where the zero address's balance is unknown"
+        description="`totalSupply()` at the block, smallest units; computed from events if no list was taken at it, "
+        "and then null if the zero address's balance is unknown"
     )
     total_supply: DecimalAmount | None = Field(description="The same in whole tokens; null without decimals")
     consistency: Consistency | None
     discrepancy: list[Discrepancy]
     concentration: Concentration | None
     largest: list[HeldByLargest] = Field(
-        default=[], description="Share of the largest one, of the 2, 10, 100 and more largest, up to all of them"
+        default=[], description="Share of the largest holder, of the 2, 10, 100 and more largest, up to all"
     )
     backfill: Backfill | None
     snapshots: list[SnapshotRef] = Field(description="Persisted snapshots, newest first")
-    basis: Basis | None = Field(default=None, description="What the numbers follow from; null without any list")
+    basis: Basis | None = Field(default=None, description="The basis of the numbers; null without any list")
 
 
 class HolderKind(StrEnum):
@@ -191,19 +191,19 @@ class Holder(Document):
     rank: int = Field(ge=1, description="By balance, largest first, then by address")
     address: AddressText
     balance_raw: AmountByEvents
-    balance: DecimalAmount | None = Field(description="In whole tokens; null where the token has no decimals()")
+    balance: DecimalAmount | None = Field(description="In whole tokens; null if the token has no decimals()")
     share: float = Field(ge=0, le=1, description="Fraction of all balances")
     first_seen_at: Timestamp = Field(
-        description="Block time of the first transfer from or to the address, also of an amount of zero"
+        description="Block time of the first transfer from or to the address, including transfers of zero"
     )
     first_held_at: Timestamp | None = Field(
-        description="Block time of the first balance above zero; null in lists that were taken before it was recorded, "
-        "and for the zero address where it is unknown"
+        description="Block time of the first balance above zero; null in lists taken before this was recorded, "
+        "and for the zero address if it is unknown"
     )
-    last_active_at: Timestamp = Field(description="Block time of the last one")
+    last_active_at: Timestamp = Field(description="Block time of the last transfer")
     kind: HolderKind | None = Field(
-        description="`contract` where the address has its own code, `wallet` where it has none or delegates by "
-        "EIP-7702; null where it was not looked up (looked up: the 1,000 largest)"
+        description="`contract` if the address has its own code, `wallet` if it has none or delegates by "
+        "EIP-7702; null if it was not looked up (only the 1,000 largest are)"
     )
     cohort: SizeCohort = Field(
         description="Share of all balances: whale >= 1 %, shark >= 0.1 %, dolphin >= 0.01 %, fish >= 0.001 %, shrimp"
@@ -213,18 +213,18 @@ class Holder(Document):
 class HoldersMapParameters(MomentParameters):
     """Selects a page of the holder map."""
 
-    limit: Annotated[int, Field(ge=60, le=5000), DIGITS] = Field(default=100, description="Rows of a page")
+    limit: Annotated[int, Field(ge=60, le=5000), DIGITS] = Field(default=100, description="Rows per page")
     cursor: str | None = Field(
-        default=None, max_length=128, description="`nextCursor` of the page before; stays on that page's list"
+        default=None, max_length=128, description="`nextCursor` of the previous page; keeps to that page's list"
     )
 
 
 class HoldersTemporalParameters(BaseModel):
     """Selects the two lists to compare: each side by the id of a snapshot, by a block or by a day.
 
-    The default is the two latest snapshots, or the first and the latest list where there are fewer. With only the
-    earlier side, the other one is the latest; with only the later side, the other one is the newest list before it, or
-    else the end of the day before.
+    The default is the two latest snapshots, or the first and the latest list if there are fewer. With only the earlier
+    side, the other is the latest list; with only the later side, the other is the newest list before it, or else the
+    end of the previous day.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -258,14 +258,14 @@ class Links(Document):
 
 
 class TokenHoldersMap(TelemetryDocument):
-    """Holders by rank, one page of them. All pages of a walk come from the same list.
+    """One page of holders by rank. All pages of a walk come from the same list.
 
-    Without the zero address where `reason` is `zero_balance_unknown`: ranks, shares and total leave it out then.
+    If `reason` is `zero_balance_unknown`, ranks, shares and total exclude the zero address.
     """
 
     token: Token | None
     chain_id: int | None
-    snapshot: str | None = Field(description="Id of the list the page is from: its block as a decimal string")
+    snapshot: str | None = Field(description="Id of the page's list: its block as a decimal string")
     block: int | None
     total: int | None = Field(description="Holders in the list")
     limit: int = Field(ge=60, le=5000)
@@ -274,7 +274,7 @@ class TokenHoldersMap(TelemetryDocument):
     links: Links
     consistency: Consistency | None
     backfill: Backfill | None
-    basis: Basis | None = Field(default=None, description="What the page follows from; null without any list")
+    basis: Basis | None = Field(default=None, description="The basis of the page; null without any list")
 
 
 class ComparedList(Document):
@@ -289,16 +289,16 @@ class ComparedList(Document):
 
 
 class Churn(Document):
-    """Number of holders that entered, left and stayed between the two snapshots."""
+    """Number of holders that entered, left and stayed between the two sides."""
 
-    entered: int = Field(ge=0, description="Hold now, did not before")
-    left: int = Field(ge=0, description="Held before, do not now")
-    retained: int = Field(ge=0, description="Hold at both")
-    rate: float | None = Field(description="left / holders before; null where there were none")
+    entered: int = Field(ge=0, description="Hold now but did not before")
+    left: int = Field(ge=0, description="Held before but don't now")
+    retained: int = Field(ge=0, description="Hold on both sides")
+    rate: float | None = Field(description="left / holders before; null if there were none")
 
 
 class Mover(Document):
-    """A holder whose balance changed much."""
+    """A holder with a large balance change."""
 
     address: AddressText
     before_raw: AmountByEvents
@@ -309,7 +309,7 @@ class Mover(Document):
 
 
 class Movers(Document):
-    """The largest changes by absolute amount, at most 20 each."""
+    """The largest changes by absolute amount, at most 20 in each direction."""
 
     up: list[Mover]
     down: list[Mover]
@@ -325,20 +325,20 @@ class CohortDelta(Document):
 
 
 class Cohorts(Document):
-    """Cohorts by share of supply (as in the holder map) and by time since first seen and since first held, each at the
-    block of its side."""
+    """Cohorts by share of supply (as in the holder map) and by time since first seen and first held, each at the block
+    of its side."""
 
     size: list[CohortDelta]
     age: list[CohortDelta] = Field(
         description="under_1_day, under_7_days, under_30_days, under_90_days, 90_days_or_more since first seen"
     )
-    held: list[CohortDelta] = Field(description="The same since the first balance above zero, where it is recorded")
+    held: list[CohortDelta] = Field(description="The same since the first balance above zero, if it is recorded")
 
 
 class TokenHoldersTemporal(TelemetryDocument):
     """The comparison of two holder lists, by default the two latest snapshots.
 
-    Where `reason` is `zero_balance_unknown`, a side at which the zero address's balance is unknown leaves it out.
+    If `reason` is `zero_balance_unknown`, a side with an unknown balance of the zero address excludes that address.
     """
 
     token: Token | None
@@ -349,5 +349,5 @@ class TokenHoldersTemporal(TelemetryDocument):
     movers: Movers | None
     cohorts: Cohorts | None
     snapshots: list[SnapshotRef] = Field(
-        description="What `from` and `to` may name, newest first. They may also name a list that an answer shows"
+        description="Possible values of `from` and `to`, newest first; lists named in answers are possible too"
     )

@@ -19,7 +19,7 @@ SIZE_COHORTS: tuple[tuple[str, float], ...] = (
     ("fish", 0.00001),
     ("shrimp", 0.0),
 )
-"""Name and least share of the supply (fraction), largest first."""
+"""Name and minimum share of the supply (fraction), largest first."""
 
 
 def cohort_of(share: float) -> str:
@@ -34,7 +34,7 @@ AGE_COHORTS: tuple[tuple[str, int], ...] = (
     ("under_90_days", 30),
     ("90_days_or_more", 90),
 )
-"""Name and least number of days since the address was first seen, youngest first."""
+"""Name and minimum number of days since the address was first seen, youngest first."""
 
 SnapshotReason = Literal["first", "hourly", "daily", "demand"]
 
@@ -47,7 +47,7 @@ SNAPSHOTS_KEPT_AT_LEAST = 2
 
 @dataclass(frozen=True)
 class ListAge:
-    """The data of one holder list that retention needs: its block, its time (UTC), and whether it is a snapshot."""
+    """The data about a holder list that retention needs: its block, its time (UTC), and whether it is a snapshot."""
 
     block: int
     taken_at: datetime
@@ -55,10 +55,10 @@ class ListAge:
 
 
 def retained_blocks(lists: Iterable[ListAge], now: datetime) -> set[int]:
-    """Returns the blocks of the lists to keep at `now`.
+    """Returns the blocks of the lists to retain at `now`.
 
-    They are every list of the last two hours, and the newest three. Of snapshots they are all of the last 48 hours,
-    then the first of each UTC day for 90 days, and always the two newest.
+    These are all lists of the last two hours, and at least the newest three. Snapshots are retained for 48 hours, then
+    the first of each UTC day for 90 days, and always the two newest.
     """
     newest_first = sorted(lists, key=lambda entry: entry.block, reverse=True)
     blocks = {entry.block for entry in newest_first[:PLAIN_KEPT_AT_LEAST]}
@@ -92,7 +92,7 @@ def block_of_list(file_name: str) -> int | None:
 
 
 def csv_file_name(block: int) -> str:
-    """Returns the file name of the list that the proof names: `address,balance_raw`, gzip."""
+    """Returns the file name of the list in the form that the proof names: `address,balance_raw`, gzip."""
     return f"holders-{block}.csv.gz"
 
 
@@ -121,14 +121,14 @@ def encode_cursor(block: int, last_rank: int) -> str:
 
 
 def decode_cursor(cursor: str) -> tuple[int, int]:
-    """Returns block and last rank of a cursor. Raises `CursorInvalid` if it is not one of ours."""
+    """Returns block and last rank of a cursor. Raises `CursorInvalid` if it is not from this service."""
     try:
         text = unbase64url(cursor).decode("ascii")
     except ValueError:
-        raise CursorInvalid("The cursor is not one of ours.") from None
+        raise CursorInvalid("The cursor is not from this service.") from None
     match = _CURSOR.fullmatch(text)
     if match is None or _checksum(f"{match[1]}.{match[2]}") != match[3]:
-        raise CursorInvalid("The cursor is not one of ours.")
+        raise CursorInvalid("The cursor is not from this service.")
     return int(match[1]), int(match[2])
 
 

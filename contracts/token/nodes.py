@@ -1,6 +1,6 @@
-"""Compares what several nodes say about one holder list: who agrees, on what, and what is in dispute. Pure.
+"""Compares several nodes' answers about one holder list: who agrees, on what, and what is in dispute. Pure.
 
-`contracts/token/proof.py` judges one node's answers; `pipelines/token/nodes.py` asks.
+`contracts/token/proof.py` judges one node's answers; `pipelines/token/nodes.py` queries the nodes.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -14,7 +14,7 @@ from contracts.base import Document, Timestamp
 
 
 class DisputedFact(StrEnum):
-    """The kinds of facts about which nodes can differ."""
+    """The kinds of facts on which nodes can differ."""
 
     BLOCK_HASH = "block_hash"
     TOTAL_SUPPLY = "total_supply"
@@ -30,20 +30,20 @@ class NodeAnswer(Document):
 
 
 class Dispute(Document):
-    """A fact about which nodes differ. It stays until a later proof settles it, and then it keeps its history."""
+    """A fact on which nodes differ. It remains open until a later proof settles it, and then keeps its history."""
 
     fact: DisputedFact
     subject: str | None = Field(
         description="The address of a balance, or the first and last block of transfers; null for the other facts"
     )
-    block: int = Field(ge=0, description="Block for which the nodes were last asked")
+    block: int = Field(ge=0, description="Block for which the nodes were last queried")
     answers: list[NodeAnswer]
     first_seen_at: Timestamp
     last_seen_at: Timestamp
     settled_at: Timestamp | None = Field(description="When the dispute ended; null while it is open")
     settled_by: str | None = Field(
-        description="`nodes_agree`: all nodes gave the same answer later, and it is ours; `receipts`: the receipts of "
-        "the block, which hash to the root in a header that the nodes share, decided it; null while it is open"
+        description="`nodes_agree`: all nodes later gave the same answer, and it equals ours; `receipts`: the receipts "
+        "of the block, which hash to the root in a header that the nodes share, decided it; null while it is open"
     )
 
 
@@ -55,46 +55,46 @@ class NodeStanding(Document):
     answered: bool
     agreed: bool = Field(description="Whether all of its answers equal the list and the other nodes' answers")
     reason: str | None = Field(
-        description="Why it did not answer: wrong_chain, no_state (it is behind, or keeps no state that old), "
-        "call_reverted, empty, rpc_unavailable; null where it did"
+        description="Why it did not answer: wrong_chain, no_state (it is behind, or has no state that old), "
+        "call_reverted, empty, rpc_unavailable; null if it answered"
     )
 
 
 class ComparedBalances(Document):
-    """Balances of the list that were compared with a node that did not deliver its rows."""
+    """Balances of the list that were compared with a node other than the one that delivered its rows."""
 
-    holders: int = Field(ge=0, description="Addresses with a balance above zero by the events")
-    compared: int = Field(ge=0, description="Of these, how many were compared for this list")
+    holders: int = Field(ge=0, description="Addresses with a balance above zero according to the events")
+    compared: int = Field(ge=0, description="Number of these that were compared for this list")
     complete: bool = Field(
-        description="Whether every balance was compared since it last changed: now, or for an earlier list"
+        description="Whether every balance was compared since its last change, for this or an earlier list"
     )
 
 
 class ConfirmedRanges(Document):
-    """Ranges of transfers that a second node confirmed. Which ones is drawn by chance as each range is read."""
+    """Ranges of transfers that a second node confirmed. They are chosen at random when they are read."""
 
-    ranges: int = Field(ge=0, description="Ranges behind the list")
-    confirmed: int = Field(ge=0, description="Of these, how many a second node confirmed, then or since")
+    ranges: int = Field(ge=0, description="Number of ranges from which the list was built")
+    confirmed: int = Field(ge=0, description="Number of these that a second node confirmed, then or later")
 
 
 class CheckedReceipts(Document):
     """Blocks whose receipts hash to the root in their header, and whose header hashes to the block's hash."""
 
-    blocks: int = Field(ge=0, description="Blocks drawn: the newest one with a transfer, the others by chance")
-    reproduced: int = Field(ge=0, description="Of these, how many roots and hashes a node's answers reproduce")
-    equal: int = Field(ge=0, description="Of the reproduced ones, how many hold exactly the transfers of the list")
+    blocks: int = Field(ge=0, description="Blocks selected: the newest one with a transfer, the others at random")
+    reproduced: int = Field(ge=0, description="Number of these whose root and hash a node's answers reproduce")
+    equal: int = Field(ge=0, description="Number of reproduced blocks that contain exactly the list's transfers")
 
 
 class Agreement(Document):
-    """The number of nodes that agree with a list and with one another, and the subjects that they agree on."""
+    """The number of nodes that agree with a list and with each other, and on what they agree."""
 
-    asked: int = Field(ge=0, description="RPC addresses that are set")
+    asked: int = Field(ge=0, description="Number of configured RPC addresses")
     answered: int = Field(ge=0, description="Nodes that answered for the list's block")
     agreed: int = Field(ge=0, description="Nodes whose answers equal the list's and each other's")
     nodes: list[NodeStanding]
     sample_seed: str = Field(
         pattern=r"^[0-9a-f]{64}$",
-        description="The random value that the sampled addresses follow from. No node could know it before it answered",
+        description="The random value from which the sample is derived. No node could know it before it answered",
     )
     balances: ComparedBalances
     transfers: ConfirmedRanges
@@ -104,7 +104,7 @@ class Agreement(Document):
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A fact with at least two answers: `answers` holds (host, answer)."""
+    """A fact with at least two answers: `answers` contains (host, answer)."""
 
     fact: DisputedFact
     subject: str | None
@@ -119,7 +119,7 @@ class Disagreement:
 def differing(
     fact: DisputedFact, subject: str | None, block: int, answers: Iterable[tuple[str, object]]
 ) -> list[Disagreement]:
-    """Returns the disagreement among the answers of nodes about one fact, or nothing where they agree."""
+    """Returns the disagreement among the nodes' answers about one fact, or an empty list if they agree."""
     texts = tuple((host, str(answer)) for host, answer in answers)
     return [Disagreement(fact, subject, block, texts)] if len({text for _, text in texts}) > 1 else []
 
@@ -130,10 +130,10 @@ def settled_facts(
     agreed: Mapping[tuple[DisputedFact, str | None], Collection[str]],
     configured: Collection[str],
 ) -> list[tuple[DisputedFact, str | None]]:
-    """Returns the open disputes that end: every party to one that is still set has answered, all alike and as we hold.
+    """Returns the open disputes that end.
 
-    `agreed` has the hosts that gave the same answer about a fact, which equals ours. A node that lied and is now silent
-    settles nothing.
+    A dispute ends once all of its parties that are still configured have given the same answer, equal to ours. `agreed`
+    has, for each fact, the hosts that gave that answer. A node that lied and is now silent settles nothing.
     """
     open_again = {disagreement.key for disagreement in disagreements}
     ended = []
@@ -146,7 +146,7 @@ def settled_facts(
 
 
 def opened(disagreement: Disagreement, now: datetime) -> Dispute:
-    """Returns the dispute that a disagreement begins."""
+    """Returns the dispute that a disagreement opens."""
     return Dispute(
         fact=disagreement.fact,
         subject=disagreement.subject,

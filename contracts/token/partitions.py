@@ -1,7 +1,7 @@
-"""Partitions of a chain's history: which blocks are one, what its manifest says, and the file of further tokens. Pure.
+"""Defines partitions of a chain's history: their blocks, their manifests, and the file of further tokens. Pure.
 
-A partition is read by any worker, once for all tokens, and stored as files that never change. Its manifest is signed by
-the service's key and created under a name of its own: where two workers read the same one, the first one's counts.
+Any worker can read a partition, once for all tokens, and store it as files that never change. The service's key signs
+its manifest, which is created under a unique name: if two workers read the same partition, the first manifest counts.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _KEY = re.compile(r"(\d{12})-(\d{12})")
 
 
 class Partition(msgspec.Struct, frozen=True, order=True):
-    """The blocks of one partition, both ends included."""
+    """The blocks of one partition, including both ends."""
 
     first: int
     last: int
 
     @property
     def key(self) -> str:
-        """Returns its name, under which Dagster and the store know it; names sort as blocks do."""
+        """Returns its name in Dagster and the store. Names sort like blocks."""
         return f"{self.first:012}-{self.last:012}"
 
 
@@ -44,26 +44,26 @@ def partition_of(key: str) -> Partition | None:
 def partitions_within(first_block: int, final_block: int, blocks: int) -> list[Partition]:
     """Returns the whole partitions of `blocks` blocks from that of `first_block` up to the final block.
 
-    They lie on one grid whatever the first block is, so that further tokens ride on the same ones.
+    Their grid does not depend on the first block, so further tokens share the same partitions.
     """
     begin = first_block // blocks * blocks
     return [Partition(first, first + blocks - 1) for first in range(begin, final_block + 2 - blocks, blocks)]
 
 
 def covering(partition: Partition, blocks: int) -> list[Partition]:
-    """Returns the partitions of `blocks` blocks that hold the blocks of a partition of any size."""
+    """Returns the partitions of `blocks` blocks that contain the blocks of a partition of any size."""
     return partitions_within(partition.first, partition.last // blocks * blocks + blocks - 1, blocks)
 
 
 class ReadToken(msgspec.Struct, frozen=True, order=True):
-    """A token as it is read: its address, in lower case, and its first block."""
+    """A token to read: its address, in lower case, and its first block."""
 
     address: str
     first_block: int = 0
 
 
 def tokens_of(partition: Partition, tokens: Iterable[ReadToken]) -> tuple[ReadToken, ...]:
-    """Returns the tokens that have blocks in a partition, in order. Their first blocks are those within it."""
+    """Returns the tokens with blocks in a partition, in order, with their first blocks within it."""
     return tuple(
         sorted(
             ReadToken(token.address, max(token.first_block, partition.first))
@@ -74,7 +74,7 @@ def tokens_of(partition: Partition, tokens: Iterable[ReadToken]) -> tuple[ReadTo
 
 
 class StoredFile(msgspec.Struct, frozen=True):
-    """A file of a partition, which the store holds under its SHA-256."""
+    """A file of a partition, stored under its SHA-256."""
 
     sha256: str
     bytes: int
@@ -82,14 +82,14 @@ class StoredFile(msgspec.Struct, frozen=True):
 
 
 class TokenRange(msgspec.Struct, frozen=True):
-    """The rows of one token in a range as it was read: their number and digest."""
+    """The rows of one token in a range when it was read: their number and digest."""
 
     rows: int
     sha256: str
 
 
 class ReadRange(msgspec.Struct, frozen=True):
-    """Blocks that were read in one piece, and the rows of each token there."""
+    """Blocks that were read in one piece, and each token's rows in them."""
 
     first: int
     last: int
@@ -103,8 +103,8 @@ class ReadRange(msgspec.Struct, frozen=True):
 class TokenPart(msgspec.Struct, frozen=True):
     """One token's part of a partition.
 
-    `sha256` is of its rows, however they were split in ranges. The amounts passed through the zero address, in
-    smallest units. `broken` says why its events can't be read; it has no rows then.
+    `sha256` is that of its rows, regardless of how they were split into ranges. The amounts passed through the zero
+    address, in smallest units. `broken` is the reason why its events can't be read; it has no rows then.
     """
 
     first_block: int
@@ -117,14 +117,14 @@ class TokenPart(msgspec.Struct, frozen=True):
 
     @property
     def proven_by(self) -> tuple[int, str, str | None]:
-        """Returns what two readings of the same blocks have in common."""
+        """Returns the values that two readings of the same blocks must have in common."""
         return self.rows, self.sha256, self.broken
 
 
 class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a worker's reading, and its files: every transfer, and each address's change of balance.
+    """The result of a worker's reading, and its files: every transfer, and each address's balance change.
 
-    Each attempt to store a partition has files of its own, in a folder with the name of the attempt.
+    Each attempt to store a partition has its own files, in a folder with the attempt's name.
     """
 
     chain_id: int
@@ -151,7 +151,7 @@ class PartitionManifest(msgspec.Struct, frozen=True, kw_only=True):
         return {file.sha256: f"{folder}/{file.sha256}.parquet" for file in (self.transfers, self.deltas)}
 
     def holds(self, token: ReadToken) -> bool:
-        """Returns whether a token was read here from its first block on."""
+        """Returns whether a token was read here from its first block."""
         part = self.tokens.get(token.address)
         return part is not None and part.first_block == max(token.first_block, self.partition.first)
 
@@ -179,9 +179,9 @@ def signed_partition(manifest: PartitionManifest, key: SigningKey) -> bytes:
 
 
 def judge_partition(body: bytes, name: str, chain_id: int, keys: KeySet) -> PartitionManifest | ManifestFault:
-    """Returns the manifest that was read under `name`, or what is wrong with it.
+    """Returns the manifest that was read under `name`, or its fault.
 
-    It has to be of that name and chain, and signed by one of the keys.
+    It must have that name and chain, and be signed by one of the keys.
     """
     try:
         manifest = _MANIFEST.decode(body)
@@ -196,7 +196,7 @@ def judge_partition(body: bytes, name: str, chain_id: int, keys: KeySet) -> Part
 
 
 def attempt_of(file_name: str) -> tuple[str, str] | None:
-    """Returns the manifest's name and the attempt of a partition's file, or None where it is no such file."""
+    """Returns the manifest's name and the attempt of a partition's file, or None for another file."""
     folders = file_name.split("/")
     return (f"{folders[0]}/{folders[1]}.json", folders[2]) if len(folders) == 4 and partition_of(folders[0]) else None
 
@@ -204,7 +204,7 @@ def attempt_of(file_name: str) -> tuple[str, str] | None:
 def not_held(
     partition: Partition, tokens: Iterable[ReadToken], manifests: Iterable[PartitionManifest]
 ) -> tuple[ReadToken, ...]:
-    """Returns the tokens of a partition that none of its manifests holds."""
+    """Returns the tokens of a partition that none of its manifests contains."""
     stored = list(manifests)
     return tuple(
         token for token in tokens_of(partition, tokens) if not any(manifest.holds(token) for manifest in stored)
@@ -212,7 +212,7 @@ def not_held(
 
 
 def differing_tokens(ours: PartitionManifest, theirs: PartitionManifest) -> list[str]:
-    """Returns the tokens of which two readings of one partition hold different rows."""
+    """Returns the tokens for which two readings of one partition contain different rows."""
     return [
         address
         for address, part in ours.tokens.items()
@@ -221,7 +221,7 @@ def differing_tokens(ours: PartitionManifest, theirs: PartitionManifest) -> list
 
 
 class FurtherToken(BaseModel):
-    """A row of the tokens file: the token's address, the block of its deployment, and what to call it."""
+    """A row of the tokens file: the token's address, the block of its deployment, and its label."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -238,12 +238,12 @@ _TOKENS = TypeAdapter(list[FurtherToken])
 
 
 def read_tokens_file(text: str, *, service_token: str | None) -> tuple[FurtherToken, ...]:
-    """Reads the tokens file, YAML or JSON: a list of `address`, `first_block` and `name`. Raises `SettingsInvalid`."""
-    cure = "Write it as docs/operations.md shows: a list of address, first_block and name."
+    """Parses the tokens file, YAML or JSON: a list of `address`, `first_block` and `name`. Raises `SettingsInvalid`."""
+    cure = "Write it as in docs/operations.md: a list of address, first_block and name."
     try:
         rows = yaml.safe_load(text) or []
     except yaml.YAMLError as error:
-        raise SettingsInvalid(f"SVC_TOKENS_FILE is no YAML: {' '.join(str(error).split())}.", cure=cure) from None
+        raise SettingsInvalid(f"SVC_TOKENS_FILE is not YAML: {' '.join(str(error).split())}.", cure=cure) from None
     try:
         tokens = _TOKENS.validate_python(rows)
     except ValidationError as error:
@@ -254,7 +254,7 @@ def read_tokens_file(text: str, *, service_token: str | None) -> tuple[FurtherTo
     for token in tokens:
         if token.address in known:
             raise SettingsInvalid(
-                f"SVC_TOKENS_FILE names {token.address}, which is SVC_TOKEN_ADDRESS or stands there twice.",
+                f"SVC_TOKENS_FILE names {token.address}, which is SVC_TOKEN_ADDRESS or occurs twice.",
                 cure="Name each further token once.",
             )
         known.add(token.address)

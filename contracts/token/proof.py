@@ -25,7 +25,7 @@ SAMPLE_RANDOM = 15
 
 
 class Verdict(StrEnum):
-    """States if the chain itself confirms a list."""
+    """Whether the chain itself confirms a list."""
 
     PROVEN = "proven"
     FAILED = "failed"
@@ -37,14 +37,14 @@ class SampledBalances(Document):
     """Balances that the contract returned at the list's block."""
 
     checked: int = Field(ge=0, description="Addresses whose `balanceOf` was answered")
-    equal: int = Field(ge=0, description="Of these, how many equal ours")
+    equal: int = Field(ge=0, description="Number of these that equal ours")
 
 
 class HolderListFile(Document):
     """The full list of the proof: `address,balance_raw`, largest first, gzip. Immutable."""
 
     path: str = Field(description="Path on this host")
-    sha256: Sha256Hex = Field(description="Of the compressed bytes")
+    sha256: Sha256Hex = Field(description="SHA-256 of the compressed bytes")
     bytes: int = Field(ge=0, description="Size of the compressed file")
     rows: int = Field(ge=0, description="Addresses with a balance above zero")
 
@@ -58,28 +58,28 @@ class Proof(Document):
         pattern=r"^-?(0|[1-9][0-9]*)$",
         description="Smallest units; of the list, and of negative balances if there are any",
     )
-    total_supply: RawAmount | None = Field(description="`totalSupply()` at the block; null where it was not answered")
+    total_supply: RawAmount | None = Field(description="`totalSupply()` at the block; null if it was not answered")
     minted: AmountByEvents = Field(description="Smallest units sent from the zero address up to the block")
     burned: AmountByEvents = Field(
         description="Smallest units sent to the zero address up to the block, less what it still holds"
     )
-    negative_balances: int = Field(ge=0, description="Addresses that sent more than they received by the events")
+    negative_balances: int = Field(ge=0, description="Addresses that sent more than they received, by the events")
     sampled_balance_of: SampledBalances
     ranges_reasked: int = Field(ge=0, description="Block ranges that were read a second time to catch silent gaps")
     verdict: Verdict
     reason: str | None = Field(
-        description="Why it is not plainly proven: no_state, no_supply, no_balance_of, call_reverted, no_contract, "
+        description="Why it is not fully proven: no_state, no_supply, no_balance_of, call_reverted, no_contract, "
         "rpc_unavailable (unproven); negative_balance, sum_mismatch, supply_mismatch, balance_mismatch, "
         "block_hash_mismatch, storage_mismatch (failed); nodes_disagree (disputed); "
         "derived (proven at a newer block and replayed back)"
     )
     holder_list: HolderListFile | None
     nodes: Agreement | None = Field(
-        default=None, description="How many nodes agree, and on what; null for lists from before nodes were compared"
+        default=None, description="How many nodes agree, and on what; null for lists older than this comparison"
     )
     storage: StorageProof | None = Field(
         default=None,
-        description="Every balance against the block's hash, where a node answers `eth_getProof`. A storage that "
+        description="Every balance against the block's hash, if a node answers `eth_getProof`. A storage that "
         "contradicts the list fails the whole proof; null for a list that is older than these proofs",
     )
 
@@ -97,7 +97,7 @@ class Missing(StrEnum):
 class FoldedSupply:
     """The totals of the events up to one block, in smallest units.
 
-    Holders are addresses with a balance above zero; like `held`, they exclude the zero address.
+    Holders are addresses with a balance above zero. They exclude the zero address, as does `held`.
     """
 
     holders: int
@@ -110,7 +110,7 @@ class FoldedSupply:
 
 @dataclass(frozen=True)
 class ContractAnswers:
-    """The token contract's answers at one block. `balances` holds (address, ours, theirs)."""
+    """The token contract's answers at one block. `balances` contains (address, ours, theirs)."""
 
     total_supply: int | Missing
     balance_of_zero: int | Missing
@@ -144,7 +144,7 @@ def decode_uint(result: object) -> int | Missing:
 
 
 def sample_points(seed: str, count: int = SAMPLE_RANDOM) -> list[str]:
-    """Returns `count` addresses derived from a seed. Whoever does not know the seed can't tell which they are."""
+    """Returns `count` addresses derived from a seed. Without the seed, nobody can predict them."""
     return ["0x" + hashlib.sha256(f"{seed}/{index}".encode()).hexdigest()[:40] for index in range(count)]
 
 
@@ -158,7 +158,7 @@ def pick_sample(largest_first: Sequence[str], seed: str) -> list[str]:
 def held_by_zero(folded: FoldedSupply, answers: ContractAnswers) -> int:
     """Returns the balance that the zero address still holds, in smallest units.
 
-    A transfer to zero is a burn in most contracts and a deposit in some, and the event does not tell which. It is a
+    A transfer to zero is a burn in most contracts and a deposit in some, and the event does not show which. It is a
     deposit if the supply exceeds the sum of the holders by exactly the contract's balance of zero. Without an answer,
     only a mint from zero to zero counts (like Uniswap v2's locked liquidity).
 
@@ -182,8 +182,8 @@ def judge(
 ) -> Proof:
     """Compares the events with the contract's answers.
 
-    A dispute among nodes outweighs a contradiction, since nobody knows which answer is the contract's; a contradiction
-    outweighs a missing answer.
+    A dispute among nodes outweighs a contradiction, because nobody knows which answer is the contract's. A
+    contradiction outweighs a missing answer.
     """
     at_zero = held_by_zero(folded, answers)
     answered = [(ours, theirs) for _, ours, theirs in answers.balances if not isinstance(theirs, Missing)]
@@ -211,7 +211,7 @@ def judge(
 
 
 def with_storage(proof: Proof, storage: StorageProof) -> Proof:
-    """Returns the proof with the storage beside it. Words that contradict the list outweigh every other answer."""
+    """Adds the storage proof to a proof. Storage that contradicts the list outweighs every other answer."""
     if storage.verdict is StorageVerdict.FAILED and proof.verdict is not Verdict.FAILED:
         proof = proof.model_copy(update={"verdict": Verdict.FAILED, "reason": "storage_mismatch"})
     return proof.model_copy(update={"storage": storage})

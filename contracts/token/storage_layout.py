@@ -1,7 +1,7 @@
 """Finds where a token's storage keeps its balances and supply, from words that were read there. Pure.
 
-A layout is a statement about the contract's code, which no storage proof covers: it says which word belongs to which
-address. It is found by comparing the words of a few holders with their balances.
+A layout is a statement about the contract's code, which no storage proof covers: it assigns words to addresses. It is
+found by comparing the words of a few holders with their balances.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ LEAST_BITS: Final = 64
 """Bits of the narrowest field that counts as an amount; DN404 uses 96, Uniswap's pools 112, Aave 128."""
 
 SLOTS_KEPT: Final = 1 << 16
-"""Slots and paths that a process remembers from one list to the next: two hashes of each address."""
+"""Number of slots and paths cached from one list to the next: two hashes per address."""
 
 _WORD: Final = 1 << WORD_BITS
 _PLAIN_SLOTS: Final = 512
@@ -35,7 +35,7 @@ _SOLADY_SUPPLY: Final = 0x05345CDF77EB68F44C
 
 
 class MappingOrder(StrEnum):
-    """A language's way to derive the slot of an address from the slot of the mapping."""
+    """A language's way of deriving an address's slot from the mapping's slot."""
 
     SOLIDITY = "solidity"
     VYPER = "vyper"
@@ -43,7 +43,7 @@ class MappingOrder(StrEnum):
 
 
 class BalanceLayout(Document):
-    """The field that holds the balance of an address."""
+    """The field that contains the balance of an address."""
 
     order: MappingOrder = Field(
         description="Slot of an address: `solidity` keccak256(address . base), `vyper` keccak256(base . address), both "
@@ -52,20 +52,20 @@ class BalanceLayout(Document):
     base: HexHash = Field(description="Slot of the mapping, or the seed of Solady")
     offset: int = Field(ge=0, lt=_FIELDS_OF_A_STRUCT, description="Words from that slot to the field, in a struct")
     shift: int = Field(ge=0, le=WORD_BITS - LEAST_BITS, description="Lowest bit of the field in the word")
-    bits: int = Field(ge=LEAST_BITS, le=WORD_BITS, description="Width of the field; 256 where it is the whole word")
+    bits: int = Field(ge=LEAST_BITS, le=WORD_BITS, description="Width of the field; 256 if it is the whole word")
 
 
 class SupplyLayout(Document):
-    """The field that holds the supply."""
+    """The field that contains the supply."""
 
     slot: HexHash
     shift: int = Field(ge=0, le=WORD_BITS - LEAST_BITS, description="Lowest bit of the field in the word")
-    bits: int = Field(ge=LEAST_BITS, le=WORD_BITS, description="Width of the field; 256 where it is the whole word")
+    bits: int = Field(ge=LEAST_BITS, le=WORD_BITS, description="Width of the field; 256 if it is the whole word")
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A holder, its balance in smallest units, and words of the storage that may hold it."""
+    """A holder, its balance in smallest units, and words of the storage that may contain it."""
 
     address: str
     balance: int
@@ -73,13 +73,13 @@ class Probe:
 
 
 def word_text(value: int) -> str:
-    """Returns a slot or a word as 0x and 64 hex digits, the one form that every node accepts."""
+    """Returns a slot or a word as 0x and 64 hex digits, the only form that every node accepts."""
     return f"0x{value:064x}"
 
 
 @lru_cache(maxsize=SLOTS_KEPT)
 def slot_of(order: MappingOrder, base: int, address: str) -> int:
-    """Returns the slot in which a mapping keeps the first word of an address. Those of the last list are remembered."""
+    """Returns the slot in which a mapping keeps the first word of an address. Cached from one list to the next."""
     account = bytes.fromhex(address.removeprefix("0x"))
     match order:
         case MappingOrder.SOLIDITY:
@@ -98,24 +98,24 @@ def balance_slots(layout: BalanceLayout, addresses: Iterable[str]) -> list[int]:
 
 
 def field_of(word: int, shift: int, bits: int) -> int:
-    """Returns the amount in a word."""
+    """Extracts the amount from a word."""
     return (word >> shift) % (1 << bits)
 
 
 def rest_of(word: int, shift: int, bits: int) -> int:
-    """Returns the word without the amount: what else is packed into it."""
+    """Returns the word without the amount, that is, everything else that is packed into it."""
     return word - (field_of(word, shift, bits) << shift)
 
 
 def namespace_slot(name: str) -> int:
-    """Returns the first slot of a namespace of ERC-7201."""
+    """Returns the first slot of an ERC-7201 namespace."""
     hasher = keccak()
     inner = int.from_bytes(hasher(name.encode())) - 1
     return int.from_bytes(hasher(inner.to_bytes(32))) & ~0xFF
 
 
 def usual_balance_slots(address: str) -> list[int]:
-    """Returns slots in which common contracts keep the balance of an address: for nodes that trace no call."""
+    """Returns slots in which common contracts keep the balance of an address, for nodes that can't trace calls."""
     return [slot_of(order, base, address) for order, base in _mappings(range(24))]
 
 
@@ -126,7 +126,7 @@ def usual_supply_slots() -> list[int]:
 
 
 def find_supply(words: Words, supply: int) -> SupplyLayout | None:
-    """Returns the field that holds the supply, a whole word before a part of one; None where no word has it."""
+    """Returns the field that contains the supply, preferring a whole word, or None if no word contains it."""
     fields = [(WORD_BITS - width, slot, shift) for slot, word in words.items() for shift, width in _fits(word, supply)]
     if not fields or not supply:
         return None
@@ -135,10 +135,10 @@ def find_supply(words: Words, supply: int) -> SupplyLayout | None:
 
 
 def find_balances(probes: Sequence[Probe], near: Iterable[int]) -> BalanceLayout | None:
-    """Returns the one field that holds the balances of all probes; None where there is none.
+    """Returns the one field that contains the balances of all probes, or None if there is none.
 
-    Mappings are tried at the first slots, at known namespaces, and around the slots `near`: a contract keeps its supply
-    close to its balances, also in a namespace that nobody knows.
+    Mappings are tried at the first slots, at known namespaces, and around the slots `near`, because a contract keeps
+    its supply close to its balances, even in an unknown namespace.
     """
     if not probes:
         return None
@@ -155,9 +155,9 @@ def find_balances(probes: Sequence[Probe], near: Iterable[int]) -> BalanceLayout
 
 
 def narrowed(layout: BalanceLayout, pairs: Iterable[tuple[int, int]]) -> BalanceLayout | None:
-    """Returns the layout with the width that also fits these (word, balance); None where no width does.
+    """Returns the layout with the width that also fits these pairs of word and balance, or None if no width does.
 
-    A flag in the upper bits of a word shows only in the words of those that have it.
+    A flag in the upper bits of a word appears only in the words of addresses that have it.
     """
     bits = layout.bits
     for word, balance in pairs:
@@ -187,7 +187,7 @@ def _fitting(probes: Sequence[Probe], order: MappingOrder, base: int, offset: in
 
 
 def _fits(word: int, amount: int) -> Iterator[tuple[int, int]]:
-    """Yields (lowest bit, greatest width) of the fields of a word that hold the amount."""
+    """Yields (lowest bit, greatest width) of the fields of a word that contain the amount."""
     for shift in range(0, WORD_BITS - LEAST_BITS + 1, 8):
         width = _width(word, amount, shift)
         if width >= LEAST_BITS:
@@ -195,7 +195,7 @@ def _fits(word: int, amount: int) -> Iterator[tuple[int, int]]:
 
 
 def _width(word: int, amount: int, shift: int) -> int:
-    """Returns how many bits from `shift` on equal the amount; 0 where the amount is wider than that."""
+    """Returns how many bits from `shift` on equal the amount, or 0 if the amount is wider than that."""
     rest = WORD_BITS - shift
     difference = (word >> shift) ^ amount
     equal = rest if difference == 0 else (difference & -difference).bit_length() - 1

@@ -1,8 +1,8 @@
-"""Defines the storage proof of a holder list: what is published of it, its file, and how to check it offline. Pure.
+"""Defines the storage proof of a holder list: its published form, its file, and how to check it offline. Pure.
 
 The chain is: block hash -> header -> state root -> the token's account -> its storage root -> one word per holder and
-the word of the supply. That no holder is missing follows from the sum: a word proven to be the supply equals the sum of
-the words proven to be balances.
+the word of the supply. The sum shows that no holder is missing: a word proven to be the supply equals the sum of the
+words proven to be balances.
 """
 
 import zlib
@@ -35,7 +35,7 @@ SiblingText = Annotated[str, Field(pattern=r"^[0-9a-f]{1,64} ([0-9a-f]{2})+$")]
 
 
 class StorageVerdict(StrEnum):
-    """States if the words of the token's storage are what the list says."""
+    """Whether the words of the token's storage equal the list."""
 
     PROVEN = "proven"
     FAILED = "failed"
@@ -64,27 +64,27 @@ class StorageProofFile(Document):
     """The multiproof: JSON, gzip. Immutable. `svc verify --offline` needs it, the list, and a block hash."""
 
     path: str = Field(description="Path on this host")
-    sha256: Sha256Hex = Field(description="Of the compressed bytes")
+    sha256: Sha256Hex = Field(description="SHA-256 of the compressed bytes")
     bytes: int = Field(ge=0, description="Size of the compressed file")
 
 
 class StorageProof(Document):
-    """Evidence that the storage of the token holds the balances of the list, by `eth_getProof` at its block."""
+    """Evidence, from `eth_getProof` at its block, that the token's storage contains the balances of the list."""
 
     verdict: StorageVerdict
     reason: StorageReason | None = Field(
         description="Why it is not proven: not_supported (no node answers eth_getProof), no_state (none has it for "
         "this block), rpc_unavailable, header_mismatch (no header with the hash), proof_invalid (the answers do not "
         "lead from the state root to the words: cut, or of another block), stored_elsewhere (in another contract), "
-        "layout_unknown (the balances are no words of a known mapping, as where a token rebases), supply_not_stored, "
-        "no_holders, too_costly, between_snapshots (a long list is proven when it is persisted); failed are "
-        "balance_mismatch and supply_mismatch; null where it is proven"
+        "layout_unknown (the balances are not words of a known mapping, as in a rebasing token), supply_not_stored, "
+        "no_holders, too_costly, between_snapshots (a long list is proven when it is persisted); failures are "
+        "balance_mismatch and supply_mismatch; null if it is proven"
     )
     proven: int = Field(ge=0, description="Holders whose balance is proven")
-    unequal: int = Field(ge=0, description="Holders whose word was read and is not their balance")
+    unequal: int = Field(ge=0, description="Holders whose word was read and differs from their balance")
     supply: RawAmount | None = Field(
-        description="The supply in the token's storage, smallest units. It equals the sum of the proven balances, and "
-        "so no holder is missing: that a word is absent is not proven one by one"
+        description="The supply in the token's storage, smallest units. It equals the sum of the proven balances, so "
+        "no holder is missing: the absence of words is not proven one by one"
     )
     balance_layout: BalanceLayout | None = Field(
         description="Where the code keeps balances. Found by comparison, and not itself covered by the proof"
@@ -94,7 +94,7 @@ class StorageProof(Document):
 
 
 class StoredSupply(Document):
-    """The field of the supply, and the word it is in."""
+    """The field of the supply, and the word that contains it."""
 
     layout: SupplyLayout
     word: HexHash
@@ -103,9 +103,9 @@ class StoredSupply(Document):
 class Multiproof(Document):
     """The content of the file. Bytes are hex.
 
-    `rests` has what else is packed into the word of each holder, in the order of the list and in hex, `""` for nothing;
-    it is empty where all of them have nothing. `siblings` are `<path> <reference>`: the nibbles down to a subtree
-    without holders, and the RLP of the reference to it.
+    `rests` contains, in the order of the list, everything else that is packed into each holder's word, in hex, `""` for
+    nothing. It is empty if no word has anything else. `siblings` are `<path> <reference>`: the nibbles down to a
+    subtree without holders, and the RLP of the reference to it.
     """
 
     format: str = Field(pattern=f"^{_FORMAT}$", default=_FORMAT)
@@ -120,7 +120,7 @@ class Multiproof(Document):
 
 
 class ProofStep(StrEnum):
-    """The steps of a storage proof, in their order."""
+    """The steps of a storage proof, in order."""
 
     FILE = "storage proof"
     HEADER = "block hash -> header"
@@ -130,7 +130,7 @@ class ProofStep(StrEnum):
 
 
 class StorageProofInvalid(ValueError):
-    """The file, or the list beside it, does not prove this step."""
+    """The file, or the accompanying list, does not prove this step."""
 
     def __init__(self, step: ProofStep, detail: str) -> None:
         super().__init__(f"{step.value}: {detail}")
@@ -157,20 +157,20 @@ def pack(proof: Multiproof) -> bytes:
 
 
 def unpack(data: bytes) -> Multiproof:
-    """Reads a file of any origin. Raises `StorageProofInvalid`."""
+    """Parses a file of any origin. Raises `StorageProofInvalid`."""
     unpacker = zlib.decompressobj(31)
     try:
         text = unpacker.decompress(data, MAX_UNPACKED_BYTES)
     except zlib.error as error:
         raise StorageProofInvalid(ProofStep.FILE, f"the file does not unpack ({error})") from None
     if unpacker.unconsumed_tail or not unpacker.eof or unpacker.unused_data:
-        raise StorageProofInvalid(ProofStep.FILE, "the file is cut, too long, or has something behind its end")
+        raise StorageProofInvalid(ProofStep.FILE, "the file is cut, too long, or has data after its end")
     try:
         return Multiproof.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = "/".join(map(str, first["loc"])) or "all of it"
-        raise StorageProofInvalid(ProofStep.FILE, f"the file is no multiproof ({place}: {first['msg']})") from None
+        raise StorageProofInvalid(ProofStep.FILE, f"the file is not a multiproof ({place}: {first['msg']})") from None
 
 
 def account_path(address: str) -> str:
@@ -185,21 +185,21 @@ def storage_item(slot: int, word: int) -> Item:
 
 @lru_cache(maxsize=SLOTS_KEPT)
 def slot_path(slot: int) -> str:
-    """Returns the path of a slot. Those of the last list are remembered."""
+    """Returns the path of a slot. Cached from one list to the next."""
     return keccak()(slot.to_bytes(32)).hex()
 
 
 def encode_word(word: int) -> bytes:
-    """Returns a word as the trie of a storage holds it: the RLP of its bytes without leading zeros."""
+    """Returns a word as the trie of a storage contains it: the RLP of its bytes without leading zeros."""
     data = quantity_bytes(word)
     return data if len(data) == 1 and word < 0x80 else bytes((0x80 + len(data),)) + data
 
 
 def decode_word(value: bytes) -> int:
-    """Returns a word from the value of the trie; 0 for an empty one. Raises `RlpInvalid`."""
+    """Decodes a word from a value of the trie; 0 for an empty value. Raises `RlpInvalid`."""
     data = decode_rlp(value) if value else b""
     if not isinstance(data, bytes) or len(data) > 32 or data[:1] == b"\0":
-        raise RlpInvalid("a value that is no word of a storage")
+        raise RlpInvalid("a value that is not a word of a storage")
     return int.from_bytes(data)
 
 
@@ -219,14 +219,14 @@ def storage_root_of(header: bytes, account_proof: Sequence[bytes], token: str) -
 
 
 def header_hash(proof: Multiproof) -> str:
-    """Returns the hash of the block that the proof is of."""
+    """Returns the hash of the proof's block."""
     return "0x" + keccak()(bytes.fromhex(proof.header[2:])).hex()
 
 
 def prove(proof: Multiproof, rows: Sequence[HolderRow], block_hash: str) -> ProvenList:
     """Checks every step from the block hash to each balance of the list and to the supply.
 
-    Raises `StorageProofInvalid` at the first step that does not hold. Only the block hash has to be trusted.
+    Raises `StorageProofInvalid` at the first step that fails. Only the block hash must be trusted.
     """
     header = bytes.fromhex(proof.header[2:])
     _check_header(proof, header, block_hash)
@@ -261,14 +261,14 @@ def _check_header(proof: Multiproof, header: bytes, block_hash: str) -> None:
 def _balance_items(proof: Multiproof, rows: Sequence[HolderRow]) -> list[Item]:
     layout = proof.balances
     if proof.rests and len(proof.rests) != len(rows):
-        raise StorageProofInvalid(ProofStep.BALANCES, f"{len(proof.rests)} words beside {len(rows)} rows")
+        raise StorageProofInvalid(ProofStep.BALANCES, f"{len(proof.rests)} words for {len(rows)} rows")
     slots = balance_slots(layout, (address for address, _ in rows))
     hasher = keccak()
     items: list[Item] = []
     rests = proof.rests or [""] * len(rows)
     for (address, balance), slot, text in zip(rows, slots, rests, strict=True):
         if not 0 < balance < 1 << layout.bits:
-            raise StorageProofInvalid(ProofStep.BALANCES, f"{address}: no balance of {layout.bits} bits")
+            raise StorageProofInvalid(ProofStep.BALANCES, f"{address}: not a balance of {layout.bits} bits")
         word = balance << layout.shift | (_read_rest(text, layout) if text else 0)
         items.append((hasher(slot.to_bytes(32)).hex(), encode_word(word)))
     return items
@@ -277,7 +277,7 @@ def _balance_items(proof: Multiproof, rows: Sequence[HolderRow]) -> list[Item]:
 def _read_rest(text: str, layout: BalanceLayout) -> int:
     rest = int(text, 16)
     if field_of(rest, layout.shift, layout.bits):
-        raise StorageProofInvalid(ProofStep.BALANCES, "what is packed beside a balance covers it")
+        raise StorageProofInvalid(ProofStep.BALANCES, "the data packed next to a balance overlaps it")
     return rest
 
 
@@ -287,5 +287,5 @@ def _read_sibling(text: str) -> tuple[str, bytes]:
 
 
 def sibling_text(path: str, reference: bytes) -> str:
-    """Returns a sibling as the file holds it."""
+    """Returns a sibling in the form of the file."""
     return f"{path} {reference.hex()}"

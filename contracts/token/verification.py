@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
 
 _CLAIMED = {Verdict.PROVEN: Outcome.OK, Verdict.UNPROVEN: Outcome.UNKNOWN, Verdict.FAILED: Outcome.FAIL}
-"""The outcome for a list whose publisher claims this of it: one that he calls unproven is no failed proof."""
+"""The outcome for each claim of the publisher. A list that the publisher calls unproven is not a failed proof."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Check:
 
 @dataclass(frozen=True)
 class PublishedList:
-    """The rows of a list file in order, and its first fault (None = no fault)."""
+    """The rows of a list file in order, and its first fault, or None."""
 
     rows: list[tuple[str, int]]
     fault: str | None
@@ -51,7 +51,7 @@ class PublishedList:
 
 @dataclass(frozen=True)
 class ClaimedList:
-    """A list as its document claims it: whose it is, at which block, where it lies, and what proves it."""
+    """A list as its document claims it: its token, block, path and proof."""
 
     token: str
     chain_id: int
@@ -63,7 +63,7 @@ class ClaimedList:
 
 
 def claimed_list(document: TokenHolders) -> ClaimedList | None:
-    """Returns the list of the service token, or None before it has one."""
+    """Returns the list of the service token, or None before the first one."""
     held = document.consistency
     if held is None or document.token is None or document.chain_id is None:
         return None
@@ -79,7 +79,7 @@ def claimed_list(document: TokenHolders) -> ClaimedList | None:
 
 
 def claimed_list_of(token: PublishedToken) -> ClaimedList | None:
-    """Returns the list of a further token, or None before it has one."""
+    """Returns the list of a further token, or None before the first one."""
     if token.block is None or token.block_hash is None or token.proof is None:
         return None
     path = token_folder(token.address) + csv_file_name(token.block)
@@ -94,7 +94,7 @@ def check(name: str, passed: bool, detail: str) -> Check:
 def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
     """Parses the rows of a list file up to its first fault.
 
-    Each line has to contain a lower-case address and a balance above zero. The largest balance comes first, equal
+    Each line must contain a lower-case address and a balance above zero. The largest balance comes first, equal
     balances are ordered by address, and no address occurs twice.
     """
     rows: list[tuple[str, int]] = []
@@ -120,7 +120,7 @@ def read_list(lines: Iterable[bytes], *, max_rows: int) -> PublishedList:
 
 
 def further_token_checks(token: PublishedToken, row: IndexedToken) -> list[Check]:
-    """Checks the document of a further token against the line of the index, and how far it says it is proven."""
+    """Checks the document of a further token against the line of the index, and its state against its proof."""
     state = f"{token.state.value}{f' ({token.reason})' if token.reason else ''}"
     newest = "it has no list" if token.block is None else f"its newest list is of block {token.block}"
     if token.state is TokenState.BROKEN:
@@ -134,7 +134,7 @@ def further_token_checks(token: PublishedToken, row: IndexedToken) -> list[Check
 
 
 def supply_check(document: TokenHolders, claim: ClaimedList) -> Check:
-    """Checks that the document and its proof name the same supply."""
+    """Checks that the document and its proof state the same supply."""
     return check(
         "supply of the document",
         document.total_supply_raw == claim.proof.total_supply,
@@ -143,7 +143,7 @@ def supply_check(document: TokenHolders, claim: ClaimedList) -> Check:
 
 
 def claim_checks(claim: ClaimedList) -> list[Check]:
-    """Checks what a document claims against itself: verdict, block, and the arithmetic of the proof."""
+    """Checks a document's claims against each other: verdict, block, and the arithmetic of the proof."""
     proof = claim.proof
     path = None if proof.holder_list is None else proof.holder_list.path
     issued = int(proof.minted) - int(proof.burned)
@@ -164,13 +164,13 @@ def claim_checks(claim: ClaimedList) -> list[Check]:
 
 
 def _agreement_checks(nodes: Agreement | None) -> list[Check]:
-    """Checks that no dispute among the publisher's nodes is open, where it asked several: one suffices."""
+    """Checks that no dispute among the publisher's nodes is open, if the publisher queried several."""
     if nodes is None or (nodes.asked < 2 and not nodes.disputes):
         return []
     detail = f"{nodes.agreed} of {nodes.asked} agreed, {nodes.balances.compared} balances compared between nodes"
     for dispute in nodes.disputes:
         if dispute.settled_at is None:
-            told = ", ".join(f"{answer.host} says {answer.answer}" for answer in dispute.answers)
+            told = ", ".join(f"{answer.host} answers {answer.answer}" for answer in dispute.answers)
             subject = "" if dispute.subject is None else f" {dispute.subject}"
             detail = f"{detail}; in dispute: {dispute.fact.value}{subject} ({told})"
     return [check("nodes", all(dispute.settled_at is not None for dispute in nodes.disputes), detail)]
@@ -207,7 +207,7 @@ def chain_checks(claim: ClaimedList, published: PublishedList, answers: Contract
     if unequal:
         sample = check("balanceOf", False, f"{len(unequal)} of {len(answers.balances)} differ, first {unequal[0]}")
     elif missing or not answers.balances:
-        sample = Check("balanceOf", Outcome.UNKNOWN, missing[0].value if missing else "nobody to ask about")
+        sample = Check("balanceOf", Outcome.UNKNOWN, missing[0].value if missing else "no address to query")
     else:
         sample = check("balanceOf", True, f"{len(answers.balances)} of {len(answers.balances)} equal{how}")
     return [
@@ -220,7 +220,7 @@ def chain_checks(claim: ClaimedList, published: PublishedList, answers: Contract
 def storage_checks(file: bytes, published: PublishedList, block_hash: str | None) -> list[Check]:
     """Checks the list against its storage proof, step by step from the block hash down to every balance.
 
-    Without a trusted `block_hash` everything below the header is checked, and the hash to compare is in the detail.
+    Without a trusted `block_hash`, it checks everything below the header and puts the hash to compare into the detail.
     """
     steps = list(ProofStep)
     try:
@@ -271,7 +271,7 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
 
 
 def explained_verdict(checks: Sequence[Check]) -> str:
-    """Returns the verdict in words, with the checks that it follows from unless all passed."""
+    """Returns the verdict in words, with the deciding checks unless all passed."""
     verdict = verdict_of(checks)
     if verdict is Verdict.PROVEN or not checks:
         return verdict.value
@@ -283,7 +283,7 @@ def explained_verdict(checks: Sequence[Check]) -> str:
 
 
 def _supply_comparison(theirs: int | Missing, published: str | None, total: int, how: str) -> Check:
-    """Compares the contract's supply with the published one, where there is one, and with the sum of the rows."""
+    """Compares the contract's supply with the published one, if there is one, and with the sum of the rows."""
     if isinstance(theirs, Missing):
         return _comparison("totalSupply", theirs, total, how)
     return check(
@@ -295,7 +295,7 @@ def _supply_comparison(theirs: int | Missing, published: str | None, total: int,
 
 def _comparison(name: str, theirs: object, ours: object, how: str) -> Check:
     if isinstance(theirs, Missing):
-        return Check(name, Outcome.UNKNOWN, f"the node does not say: {theirs.value}")
+        return Check(name, Outcome.UNKNOWN, f"the node did not answer: {theirs.value}")
     return check(name, theirs == ours, f"{theirs}, published {ours}{how}")
 
 

@@ -264,10 +264,10 @@ def test_only_a_refusal_that_has_a_case_says_that_money_is_in_one():
     examples = {name: {"$ref": "#/components/examples/off"} for name in codes}
     refused = {"402": {"content": {"application/problem+json": {"examples": examples}}}}
     assert {problem.code: problem.advice for problem in operation("POST", responses=refused).problems} == {
-        "amount_mismatch": "With `caseId` the money is in a case: don't pay again, `links.case` says what happens "
-        "next. Without it the transaction brought nothing for this quote.",
-        "quote_mismatch": "Send the quote's id and both hashes as it gave them. No transaction was looked at.",
-        "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was looked at.",
+        "amount_mismatch": "With `caseId` the money is in a case: don't pay again, `links.case` tells what happens "
+        "next. Without it, the transaction contained no money for this quote.",
+        "quote_mismatch": "Send the quote's id and both hashes unchanged. No transaction was checked.",
+        "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was checked.",
     }
 
 

@@ -62,9 +62,9 @@ BEGUN, FAILED, FINISHED = moved(2), moved(3, last="failed"), moved(len(PLAN.step
         ("What is sent?", BEGUN, "sent", "Keys, files and private keys are never sent."),
         ("What do you send?", BEGUN, "sent", "log keeps its first 2,000 characters for 30 days, with known secrets"),
         ("what about my personal data", BEGUN, "sent", "after a yes. Contact data is kept apart"),
-        ("Is it safe?", BEGUN, "safe", "what needs the user's yes says so: register, quote, pay, claim."),
+        ("Is it safe?", BEGUN, "safe", "these steps need the user's consent: register, quote, pay, claim."),
         ("How long do I have left?", BEGUN, "end", "It ends by itself in 12 minutes, or by svc_connect_close."),
-        ("close the session", FINISHED, "end", "What was set up stays."),
+        ("close the session", FINISHED, "end", "The set-up remains."),
         ("What comes after that?", FINISHED, "mission", "Write down three goals as nodes"),
     ],
 )

@@ -225,9 +225,9 @@ def test_a_holder_that_is_left_out_shows_only_in_the_supply() -> None:
 
 def test_what_is_packed_beside_a_balance_cannot_cover_it() -> None:
     rests = ["1", *PROOF.rests[1:]]
-    with pytest.raises(StorageProofInvalid, match="covers it"):
+    with pytest.raises(StorageProofInvalid, match="overlaps it"):
         prove(PROOF.model_copy(update={"rests": rests}), ROWS, BLOCK_HASH)
-    with pytest.raises(StorageProofInvalid, match="beside 60 rows"):
+    with pytest.raises(StorageProofInvalid, match="for 60 rows"):
         prove(PROOF.model_copy(update={"rests": PROOF.rests[1:]}), ROWS, BLOCK_HASH)
 
 
@@ -237,12 +237,12 @@ def test_what_is_packed_beside_a_balance_cannot_cover_it() -> None:
         (b"", "is cut"),
         (b"no gzip", "does not unpack"),
         (pack(PROOF)[:-1], "is cut"),
-        (pack(PROOF) + b"x", "behind its end"),
-        (gzip.compress(b"{}", mtime=0), "no multiproof"),
-        (gzip.compress(b"[" * 10_000, mtime=0), "no multiproof"),
+        (pack(PROOF) + b"x", "after its end"),
+        (gzip.compress(b"{}", mtime=0), "not a multiproof"),
+        (gzip.compress(b"[" * 10_000, mtime=0), "not a multiproof"),
         (
             gzip.compress(PROOF.model_dump_json(by_alias=True).replace("proof/1", "proof/2").encode(), mtime=0),
-            "no multiproof",
+            "not a multiproof",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def test_the_errors_of_mcp_are_listed_apart_with_their_numbers_and_what_to_do():
     assert {"tool-arguments_invalid", "tool-step_not_ready"} <= ids
     assert {"mcp-method_unknown", "mcp-tool_unknown", "mcp-revision_unsupported"} <= ids
     assert "request_unreadable" in ids, "what no operation answers is listed too"
-    assert "resource_unknown-32602No resource has this URIRead one that resources/list names." in text
+    assert "resource_unknown-32602No resource has this URIRead one that resources/list returns." in text
     assert "body_invalid 400-32700 or -32600The message is not JSON, or not JSON-RPCCorrect what message names" in text
     assert (
         "host_unknown 421-32600The request is for another hostSend the request to the address of this service." in text

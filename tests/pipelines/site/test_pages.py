@@ -602,7 +602,7 @@ def test_the_status_says_how_each_capability_is_known_and_when_it_was_checked(bo
         for title in ("First", "Second", "Third")
         for entry in re.findall(rf"<strong>{title}</strong>.*?</li>", page.fresh.decode())
     }
-    assert entries["First"].endswith("Asked at its public address, 2026-01-02 11:30 UTC.")
+    assert entries["First"].endswith("Queried at its public address, 2026-01-02 11:30 UTC.")
     assert entries["Second"].endswith("Read from its data, 2026-01-02 11:31 UTC.")
     assert entries["Third"].endswith("Read from the settings.")
 

@@ -225,13 +225,13 @@ def test_a_partition_of_a_key_that_was_rotated_out_of_signing_still_counts(store
 
 
 TOKENS_FILES = {
-    "no YAML": "[",
+    "not YAML": "[",
     "wrong at its content": "tokens: 1",
     "wrong at 0.first_block": f"- address: '{OTHER}'",
     "wrong at 0.address": "- {address: '0x12', first_block: 0}",
     "it is the zero address": f"- {{address: '0x{'0' * 40}', first_block: 0}}",
     "it is mistyped": f"- {{address: '{OTHER.replace('0x', '0xAbCdEf', 1)[:42]}', first_block: 0}}",
-    "stands there twice": f"- {{address: '{OTHER}', first_block: 0}}\n- {{address: '{OTHER}', first_block: 1}}",
+    "occurs twice": f"- {{address: '{OTHER}', first_block: 0}}\n- {{address: '{OTHER}', first_block: 1}}",
     "is SVC_TOKEN_ADDRESS": f"- {{address: '{TOKEN}', first_block: 0}}",
 }
 
