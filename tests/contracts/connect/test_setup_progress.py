@@ -229,7 +229,7 @@ def test_another_plan_is_said_and_what_is_the_same_in_it_stays_done():
 def test_a_step_is_checked_before_it_is_done_and_asks_for_consent_before_it_writes():
     coming = next_step(PLAN, told(*up_to("register")))
     assert coming is not None
-    order = ["checks pass already", "ask the user first: May these answers be sent and kept", "Write its files"]
+    order = ["checks pass already", "ask the user first: May these answers be sent and stored", "Write its files"]
     found = [coming.guidance.find(words) for words in order]
     assert -1 not in found
     assert found == sorted(found)

@@ -117,7 +117,7 @@ TEXTS: dict[str, Callable[[Installation], bytes]] = {
     "agents.txt": agents_txt,
 }
 TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
-    "llms.txt": lambda text, each: f"(`{each.id}`), for want of" in text,
+    "llms.txt": lambda text, each: f"(`{each.id}`), because " in text,
     "agents.txt": lambda text, each: f"Capability: {each.id.replace('_', '-')}\n" not in text,
 }
 

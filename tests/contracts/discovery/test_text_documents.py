@@ -95,8 +95,8 @@ def test_nothing_changes_while_nothing_changed(name):
 
 def test_llms_txt_says_of_a_402_when_money_is_in_a_case_and_when_none_came():
     assert (
-        "402 means that the payment does not match (with caseId its money is in a case: what to do is at links.case, "
-        "never pay again unasked; without, the transaction brought nothing for this quote)"
+        "402 means that the payment does not match (with caseId its money is in a case: links.case tells what to do, "
+        "never pay again unasked; without it, the transaction contained no money for this quote)"
     ) in llms_txt(HERE).decode()
 
 

@@ -290,7 +290,7 @@ def test_a_changed_setting_makes_a_whole_run_due_which_changes_every_document_at
     assert "token_holders" in contract["capabilities"]["off"]
     card = json.loads((public / AGENT_CARD_PATH.removeprefix("/")).read_bytes())
     assert "token_holders" not in {skill["id"] for skill in card["skills"]}
-    assert "(`token_holders`), for want of" in (public / "llms.txt").read_text()
+    assert "(`token_holders`), because " in (public / "llms.txt").read_text()
 
 
 def test_publishing_again_keeps_the_bytes(looked: Place):
