@@ -373,10 +373,10 @@ def test_each_source_that_is_configured_says_how_it_answered(tmp_path: Path):
 @pytest.mark.parametrize(
     ("reason", "told"),
     [
-        ("unknown_pool", "now unknown_pool: the contract is no kind of pool that is known here"),
-        ("other_pair", "now other_pair: the pool holds another token"),
-        ("other_curve", "now other_curve: the pool's price does not follow from its reserves"),
-        ("no_pair", "now no_pair: the pool is no pair of two tokens"),
+        ("unknown_pool", "now unknown_pool: the contract is not a known kind of pool"),
+        ("other_pair", "now other_pair: the pool trades another token"),
+        ("other_curve", "now other_curve: the pool's price can't be computed from its reserves"),
+        ("no_pair", "now no_pair: the pool is not a pair of two tokens"),
     ],
 )
 def test_a_setting_that_names_no_pool_of_the_token_is_told_with_its_meaning(tmp_path: Path, reason: str, told: str):
