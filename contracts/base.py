@@ -55,7 +55,7 @@ def _digits(value: Any) -> Any:
 DIGITS = BeforeValidator(_digits)
 """Validates an integer in a path or query: decimal digits, without the `1_0`, `1.0`, plus or spaces that `int` accepts.
 
-Place it after the integer's bounds: pydantic leaves bounds that come after a validator out of the schema.
+Place it after the integer's bounds: pydantic's schemas lack `minimum` and `maximum` if they come after a validator.
 """
 
 T = TypeVar("T")

@@ -55,7 +55,7 @@ class Finality(StrEnum):
 
 
 class BlockRef(Document):
-    """The block at which a number holds."""
+    """The block to which a number refers."""
 
     block: int = Field(ge=0)
     block_hash: HexHash
@@ -74,14 +74,14 @@ class ScopeInfo(Document):
     """The tokens whose events the document lists."""
 
     requested: Scope
-    effective: Literal["all", "odai", "token"] = Field(description="`token` where the parameter overrides the scope")
+    effective: Literal["all", "odai", "token"] = Field(description="`token` if the parameter overrides the scope")
     token: AddressText | None = Field(description="Only events of this token; null for all tokens")
 
 
 class Trigger(Document):
     """The distance of the balance from the amount at which the contract triggers."""
 
-    trigger_wei: RawAmount | None = Field(description="Null where none is configured")
+    trigger_wei: RawAmount | None = Field(description="Null if none is configured")
     reached: bool | None
     progress: float | None = Field(description="balance / trigger, from 0 to 1 at most")
     remaining_wei: RawAmount | None
@@ -172,7 +172,7 @@ class ContractBalancePoint(Document):
     """The balance over one hour or day: the last one read in it, and the lowest and highest."""
 
     start: Timestamp = Field(description="Start of the hour or day (UTC)")
-    balance_wei: RawAmount | None = Field(description="The last balance of a block in it; null where none was read")
+    balance_wei: RawAmount | None = Field(description="The last balance of a block in it; null if none was read")
     balance_eth: DecimalAmount | None
     lowest_wei: RawAmount | None = Field(description="The lowest balance read in it")
     highest_wei: RawAmount | None

@@ -37,7 +37,7 @@ ServiceError
 │   ├── SettlementUnavailable 503 no signed payment can be accepted
 │   └── WorkersBusy       503     no process is free for heavy work
 ├── ToolProblem                   the isError answer of a tool of connect, in contracts/connect/tool_problems.py
-└── OperatorProblem               a problem that an operator has to fix; printed with its cure, never served
+└── OperatorProblem               a problem that an operator must fix; printed with its cure, never served
     ├── ConfigurationProblem      a retry can't help: exit code 2
     │   ├── SettingsInvalid
     │   ├── ForeignStore          a warehouse or ledger belongs to another chain or token

@@ -114,7 +114,7 @@ class GuardrailEffect(_Snake):
     targets: list[GuardrailTarget]
     scope: Scope
     reversible: Reversible
-    sure: bool = Field(description="False where it may never run, such as in a function that nothing calls")
+    sure: bool = Field(description="False if it may never run, such as in a function that nothing calls")
     elevated: bool = Field(description="Runs with more rights than the caller's")
     start: int = Field(ge=0, description="The part of the action that has the effect, in characters")
     end: int = Field(ge=0)

@@ -141,7 +141,7 @@ class PriceObservation(Document):
     """The latest answer of one source."""
 
     source: str
-    price: DecimalAmount | None = Field(description="In USD; null where the source gave none")
+    price: DecimalAmount | None = Field(description="In USD; null if the source gave none")
     quality: Quality
     reason: str | None = Field(description="Why it is missing or degraded, as a stable code")
     suspicious: bool = Field(description="More than ten times, or less than a tenth of, the last sound price")

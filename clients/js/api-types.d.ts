@@ -459,7 +459,7 @@ export interface components {
             trigger: components["schemas"]["Trigger"];
         };
         Block: number | null;
-        /** @description The block at which a number holds. */
+        /** @description The block to which a number refers. */
         BlockRef: {
             block: number;
             blockHash: string;
@@ -1142,7 +1142,7 @@ export interface components {
         };
         /** @description The inequality of the holders with a balance above zero. */
         Concentration: {
-            /** @description Gini coefficient: sum((2 i - n - 1) x_i) / (n sum(x)) over balances x in ascending order, i = 1..n; 0 when all hold the same, (n - 1) / n when one holds all */
+            /** @description Gini coefficient: sum((2 i - n - 1) x_i) / (n sum(x)) over balances x in ascending order, i = 1..n; 0 if all balances are equal, (n - 1) / n if one holder has everything */
             gini: number;
             /** @description Herfindahl-Hirschman index: sum of squared shares (fractions), 1/n to 1 */
             hhi: number;
@@ -1375,7 +1375,7 @@ export interface components {
             /** @description The block of the last balance, at which any node can be queried for it again */
             at: components["schemas"]["BlockRef"] | components["schemas"]["Links_2"];
             balanceEth: components["schemas"]["BalanceEth"];
-            /** @description The last balance of a block in it; null where none was read */
+            /** @description The last balance of a block in it; null if none was read */
             balanceWei: string | null;
             highestWei: components["schemas"]["BalanceWei"];
             /** @description The lowest balance read in it */
@@ -2069,7 +2069,7 @@ export interface components {
             source: string;
             /** @description The part of the action that has the effect, in characters */
             start: number;
-            /** @description False where it may never run, such as in a function that nothing calls */
+            /** @description False if it may never run, such as in a function that nothing calls */
             sure: boolean;
             targets: components["schemas"]["GuardrailTarget"][];
         };
@@ -3747,7 +3747,7 @@ export interface components {
              * @description The source's own time (UTC)
              */
             observedAt: string | null;
-            /** @description In USD; null where the source gave none */
+            /** @description In USD; null if the source gave none */
             price: string | null;
             quality: components["schemas"]["Quality"];
             /** @description Why it is missing or degraded, as a stable code */
@@ -4590,7 +4590,7 @@ export interface components {
         /** @description The tokens whose events the document lists. */
         ScopeInfo: {
             /**
-             * @description `token` where the parameter overrides the scope
+             * @description `token` if the parameter overrides the scope
              * @enum {string}
              */
             effective: "all" | "odai" | "token";
@@ -4623,7 +4623,7 @@ export interface components {
             hhi: number | null;
             /** @description Addresses with a balance above zero at its end, or now if it is not over */
             holders: number;
-            /** @description Its newest known block, or the block before it */
+            /** @description Newest known block in it, else the last block before it */
             lastBlock: number;
             /** @description Held at the start but not at the end */
             left: number;
@@ -5467,7 +5467,7 @@ export interface components {
             /** @description Why there is no progress: `not_configured`, or why there is no balance */
             reason: string | null;
             remainingWei: components["schemas"]["BalanceWei"];
-            /** @description Null where none is configured */
+            /** @description Null if none is configured */
             triggerWei: string | null;
         };
         /**

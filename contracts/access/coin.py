@@ -58,5 +58,5 @@ def _is_of(rail: PaymentRail, chain_id: Any | RpcError) -> bool:
 def _decimals(word: Any) -> int:
     """Parses the result of `decimals()`. Raises `ValueError`."""
     if not isinstance(word, str) or not word.startswith("0x"):
-        raise ValueError("a result that is no hex")
+        raise ValueError("a result that is not hex")
     return int(word, 16) if len(word) == len("0x") + 64 else NO_DECIMALS

@@ -40,7 +40,7 @@ PROBLEM_CODES = "x-problem-codes"
 """Key under which the committed description lists a response's problem codes. Publishing turns them into examples."""
 
 DEFINING_PROBLEMS = (refusals, recovery, trial_keys, case_access, intake_problems, SecretInText)
-"""What defines `RequestProblem` classes outside of `contracts.errors`, imported so that the classes are found."""
+"""Definitions of `RequestProblem` outside of `contracts.errors`, imported so that the classes are found."""
 
 _PAYMENT_ID = "pay_0123456789abcdef0123456789abcdef"
 _PURCHASES = PLANS_PATH.rpartition("/")[0] + "/"

@@ -30,7 +30,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 SKILL_NAME = "svc-connect"
 SKILL_DESCRIPTION = (
     "Gets a trial key for a signature, buys API keys with USDC, checks actions with the guardrail, reads and writes "
-    "the governed knowledge graph, reads proven token telemetry and pairs over MCP. Use it when an agent has to "
+    "the governed knowledge graph, reads proven token telemetry and pairs over MCP. Use it when an agent must "
     "discover, try, pay for or call this service."
 )
 """At most 1,024 characters; agents select skills by it."""

@@ -200,7 +200,7 @@ class _Trie:
         """Returns a branch's reference, in RLP, to the entries from `low` to `high`, which share `depth` digits."""
         if high - low == 1 and self._is_sibling[low]:
             if len(self.paths[low]) != depth:
-                raise MultiproofInvalid(f"a sibling at {self.paths[low]!r} beside no branch")
+                raise MultiproofInvalid(f"a sibling at {self.paths[low]!r} without a branch next to it")
             return self._values[low]
         if high - low > 1 and self._shared(low, high, depth) == depth:
             return self._branch(low, high, depth)

@@ -20,7 +20,7 @@ DAYS_SHOWN = 90
 _DAY = timedelta(days=1)
 _LABELS = {"days": "List kept and proven", "hours": "Hours read"}
 _NOT_RECORDED = "not known: the series begins later"
-_NO_LIST = "not known: no list of that day is kept"
+_NO_LIST = "not known: no list of that day is stored"
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ class SeriesPoint(Document):
     """Changes among the holders in one hour or day. The zero address does not count as a holder here."""
 
     start: Timestamp = Field(description="Start of the hour or day (UTC)")
-    last_block: int = Field(description="Its newest known block, or the block before it")
+    last_block: int = Field(description="Newest known block in it, else the last block before it")
     holders: int = Field(description="Addresses with a balance above zero at its end, or now if it is not over")
     new: int = Field(description="Hold at the end, not at the start, and never before")
     returned: int = Field(description="Hold at the end, not at the start, but at some time before")

@@ -114,7 +114,7 @@ class Concentration(Document):
         ge=0,
         le=1,
         description="Gini coefficient: sum((2 i - n - 1) x_i) / (n sum(x)) over balances x in ascending order, "
-        "i = 1..n; 0 when all hold the same, (n - 1) / n when one holds all",
+        "i = 1..n; 0 if all balances are equal, (n - 1) / n if one holder has everything",
     )
     hhi: float = Field(
         ge=0, le=1, description="Herfindahl-Hirschman index: sum of squared shares (fractions), 1/n to 1"
