@@ -178,7 +178,7 @@ class TokenPriceData(Freshness):
     sells_24h: int | None = Field(alias="sells24h", description=f"Sells in 24 hours, over all sound pools. {_ESTIMATE}")
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
-    pool: str | None = Field(description="The pool from which the price is")
+    pool: str | None = Field(description="The pool that provided the price")
     pools: int | None = Field(description="Number of sound pools whose volume and trades are summed")
     liquidity_usd: float | None = Field(description="USD in that pool")
     block: int | None = Field(description="Block of a price that was read on the chain")

@@ -26,7 +26,7 @@ if list(_DATA["classes"]) != list(SourceClass):
     raise ValueError(f"standing.yaml must list {', '.join(SourceClass)}, in this order")
 
 UNSTATED = SourceClass(_DATA["unstated"])
-"""The class of a statement without a class."""
+"""The default class of a statement."""
 
 KEYS_CLAIM = SourceClass(_DATA["keys_claim"])
 """The highest class that a key may claim unless it was created with another one."""

@@ -5323,7 +5323,7 @@ export interface components {
             /** @description Market capitalisation in USD, else fully diluted value */
             mcap: number | null;
             observedAt: components["schemas"]["ObservedAt"];
-            /** @description The pool from which the price is */
+            /** @description The pool that provided the price */
             pool: string | null;
             /** @description Number of sound pools whose volume and trades are summed */
             pools: number | null;

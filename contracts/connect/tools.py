@@ -113,7 +113,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "svc_connect_status",
-        "Where the set-up stands",
+        "Status of the set-up",
         "Returns the session, its progress and the next step: enough to resume after a lost context. Changes nothing.",
         SessionArguments,
         StatusResult,
@@ -180,7 +180,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "svc_intake_status",
-        "How an intake stands",
+        "Status of an intake",
         "The state of a registration, as in GET /api/intake/{intakeId}. Changes nothing. An unknown id "
         "answers `intake_not_found`.",
         IntakeStatusArguments,

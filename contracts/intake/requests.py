@@ -176,7 +176,7 @@ CONTACT_FIELDS = ("email", "telegram", "twitter", "agent_contact", "contact_emai
 """Contact data. It is never in an answer, a log, a published file or the warehouse."""
 
 PERSON_FIELDS = ("name", "contact_full_name", "contact_role")
-"""Names and roles of people, stored with the contact data. Nobody but the holder of the intake's id ever sees them."""
+"""Names and roles of people, stored with the contact data. At most the holder of the intake's id sees them."""
 
 _COMMON_FIELDS = ("lane", "consent", "consent_at", "consent_version", "source")
 
