@@ -143,7 +143,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     ),
     "actions for Solana": (served("/actions.json", x_blockchain_ids=None), "/actions.json", "x-blockchain-ids"),
     # each against its standard
-    "broken JSON": (served(WELL + "ai-catalog.json", body=b"{"), WELL + "ai-catalog.json", "can't be read"),
+    "broken JSON": (served(WELL + "ai-catalog.json", body=b"{"), WELL + "ai-catalog.json", "can't be parsed"),
     "card with tools": (
         value("/mcp/server-card", lambda card: card.update(tools=[])),
         "/mcp/server-card",
