@@ -1,4 +1,4 @@
-"""Builds the API: the front, the rooms behind it and their shared stores. The only file that knows all rooms.
+"""Builds the API: the front, the rooms behind it and their shared stores. Only this module knows all rooms.
 
 The front imports neither the framework nor a store, so it answers published documents while those still load.
 """
@@ -49,14 +49,14 @@ SWITCH_INTERVAL_S = 0.0005
 
 
 def create_app(settings: Settings, *, providers: Providers | None = None) -> Front:
-    """Creates the whole API as an ASGI application. `providers` ask the chain, by default those of the settings."""
+    """Creates the whole API as an ASGI application. `providers` default to those of the settings."""
     from warehouse.file_modes import make_data_directory
     from warehouse.ledger.counters import open_counters_when_possible
 
     make_data_directory(settings.data_dir)
     counters = open_counters_when_possible(settings, settings.data_dir, wait_s=0.25)
     rooms = App(settings, lambda: front.site, counters, providers, answered=lambda: front.answered)
-    # Hosts on one ledger count by its clock, whatever their own say.
+    # Hosts that share a ledger count by its clock, not by their own.
     waits, clock = settings.ledger_url is not None, counters.now_s
     front = Front(settings, rooms, counters.take, take_waits=waits, keys=rooms, clock=clock)
     return front
@@ -69,13 +69,14 @@ def app_from_environment() -> Front:
 
     keep_files_private()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    # What loading makes stays. Walking it again and again took a fifth of the CPU of the start; on once warmed up.
+    # Objects created while loading live as long as the process. Letting the collector walk them repeatedly took a
+    # fifth of the start's CPU time, so `_warm_up` enables it afterwards.
     gc.disable()
     settings = load_settings()
     front = create_app(settings)
     try:
         hold_address(settings.data_dir, settings.public_base_url)
-    except OSError as error:  # of a full or read-only disk, from which it serves all the same
+    except OSError as error:  # a full or read-only disk, from which the API can still serve
         _log.warning("The address that is served here can't be recorded: %s", error)
     return front
 
@@ -91,9 +92,9 @@ def build_rooms(
 ) -> FastAPI:
     """Creates the framework's application with every room's routes.
 
-    `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` ask the
-    chain, by default those of the settings, `settlements` settle signed payments, and `coin` knows whether amounts can
-    be quoted. `answered` returns the answers that the front of each worker has counted.
+    `observer` provides the state for `/health`; the default one does not know the chain's clock. `providers` query the
+    chain and default to those of the settings, `settlements` settle signed payments, and `coin` knows whether amounts
+    can be quoted. `answered` returns each worker's answer counts, taken at its front.
     """
     from fastapi import FastAPI
 
@@ -226,14 +227,14 @@ def build_rooms(
         world_writes_router(stores),
         world_health_router(lambda: stores.graph),
         world_queries_router(stores),
-        # Routes are looked through one by one, and the front answers nearly all requests for these itself.
+        # Last, because routes are searched one by one and the front answers nearly all requests for these itself.
         telemetry_router(stores.served, installation, lambda: stores.workers),
     )
     return app
 
 
 def settlements_of(stores: Stores, providers: Providers) -> Settlements:
-    """Creates what settles signed payments with the relayer's key of the settings."""
+    """Creates the `Settlements` that use the relayer's key of the settings."""
     from api.access.settlements import Settlements
     from contracts.access.rail import rail_of
     from contracts.access.tiers import REQUESTS_A_DAY
@@ -260,8 +261,8 @@ def state_observer(
     share: Callable[[], None] = lambda: None,
     payments_problem: Callable[[], str | None] = lambda: None,
 ) -> StateObserver:
-    """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs. Each time it calls
-    `share`."""
+    """Creates an observer of the ledger, the guardrail rules, our clock and the pipeline's runs. Each observation calls
+    `share` first."""
     from api.discovery.state import ServiceState, StateObserver
     from warehouse.discovery.run_status import job_facts
 
@@ -378,7 +379,7 @@ def _key_edge(
             body = await computed_variant(
                 projections[path], parameters, stores.served, lambda: stores.workers, caller.key_id
             )
-            assert body is not None  # this waits for it
+            assert body is not None  # because `computed_variant` waits for it
             return body
 
         capabilities = KeyCapabilities(
@@ -418,7 +419,7 @@ def _key_edge(
 
 
 class App:
-    """The rooms as one application, which loads while the first documents are answered and then opens its stores."""
+    """The rooms as one application. It loads while the front already serves documents, and then opens its stores."""
 
     def __init__(
         self,
@@ -449,18 +450,18 @@ class App:
             await application(scope, receive, send)
 
     async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None:
-        """Admits as `KeyGate.admit` does, once the rooms have loaded."""
+        """Calls `KeyGate.admit` once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
         return await self._gate.admit(presented, now_s, counts=counts)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
-        """Gives back as `KeyGate.give_back` does."""
+        """Calls `KeyGate.give_back`."""
         assert self._gate is not None
         await self._gate.give_back(admission, now_s)
 
     async def take_of_session(self, token: str, now_s: float) -> Take | None:
-        """Takes as `KeyGate.take_of_session` does, once the rooms have loaded."""
+        """Calls `KeyGate.take_of_session` once the rooms have loaded."""
         await self._application()
         assert self._gate is not None
         return await self._gate.take_of_session(token, now_s)
@@ -495,12 +496,12 @@ class App:
         return self._loading
 
     def _warm_up(self) -> None:
-        """Does what the first requests would otherwise wait for, and has the process collect garbage from here on."""
+        """Does the work that the first requests would otherwise wait for, then enables garbage collection."""
         try:
             self._import_the_rest()
         finally:
-            # Modules, models and rules stay as long as the process. Walking them cost the request that set off a full
-            # collection, such as one of many small arrays, 0.2 s.
+            # Modules, models and rules live as long as the process. Walking them cost 0.2 s to any request that
+            # triggered a full collection, such as one with many small arrays.
             gc.freeze()
             gc.enable()
 
@@ -512,13 +513,13 @@ class App:
         rail = rail_of(self._settings)
         load_plans()
         if rail.takes_signatures:
-            domain_separator(rail)  # which imports what reads payments: more than a second
+            domain_separator(rail)  # imports the libraries that read payments, which takes more than a second
         importlib.import_module("api.connect.server")
         if self._stores is not None:
             self._stores.guardrail_problem()
 
     def _answers(self) -> Counts:
-        """Returns the answers that the front has counted, for a collector."""
+        """Returns the front's answer counts for a telemetry collector."""
         return {
             (("svc.answered_by", by), ("http.response.status_code", status)): count
             for (by, status), count in self._answered().items()

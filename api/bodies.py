@@ -1,6 +1,6 @@
-"""Reads JSON bodies strictly: what two parsers could understand differently is refused, not guessed.
+"""Reads JSON bodies strictly: refuses anything that two parsers could understand differently.
 
-The front limits their size; depth and number of parts are counted in the bytes before anything is decoded. A room with
+The front limits their size; this module counts depth and number of parts in the raw bytes before decoding. A room with
 write routes creates its router with `route_class=JsonRoute`.
 """
 
@@ -28,7 +28,7 @@ MOST_CONTAINERS_OF_LARGER = 50_000
 """Arrays and objects in a larger body. The largest graph that fits into a MiB of statements has 30,000."""
 
 MOST_KEYS = 1_000
-"""Keys of one object. Each one that a model does not know is a separate fault."""
+"""Keys in one object. Each key that a model does not know is a separate error."""
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -58,9 +58,9 @@ def strict_json(body: bytes) -> Any:
 
 
 class JsonRoute(WorkRoute):
-    """A route whose body, if it takes one, is strict JSON and is checked before it is interpreted.
+    """A route whose body, if it accepts one, must be strict JSON, which is checked before a model reads it.
 
-    A body that is stored may contain no secret (`contracts.secret_texts`).
+    A body that is stored must not contain secrets (`contracts.secret_texts`).
     """
 
     keeps_texts: ClassVar[bool] = True
@@ -80,8 +80,8 @@ class JsonRoute(WorkRoute):
 
 
 class ReadingRoute(JsonRoute):
-    """A route that answers a question or judges an action: it takes texts with secrets, because nobody reads them
-    back. What the guardrail's log keeps of an action has them shortened or left out."""
+    """A route that answers a question or judges an action. It accepts texts with secrets because nobody can read them
+    back: the guardrail's log shortens them or leaves them out."""
 
     keeps_texts = False
 

@@ -1,4 +1,4 @@
-"""Makes the answers to requests without a key: 401, and 402 with offers. The only place that does."""
+"""Builds the refusals of requests without a valid key: 401, and 402 with offers. No other module builds them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ BEARER = {"WWW-Authenticate": 'Bearer realm="svc"'}
 
 
 def unauthorized() -> Unauthorized:
-    """Returns the one refusal of every request whose key is missing, wrong, expired or revoked."""
+    """Returns the refusal of any request whose key is missing, wrong, expired or revoked; it is the same for all."""
     return Unauthorized("Send a valid API key, as a Bearer token or in X-Api-Key.", headers=BEARER)
 
 

@@ -1,4 +1,4 @@
-"""Compresses large answers of the rooms with gzip, for clients that prefer that to the body as it is."""
+"""Compresses large answers of the rooms with gzip, for clients that prefer gzip to an unencoded body."""
 
 from starlette.middleware.gzip import GZipMiddleware, IdentityResponder
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -7,14 +7,14 @@ from api.publish.negotiation import IDENTITY, acceptable_encodings
 from api.receiving import joined_values
 
 COMPRESSED_FROM_BYTES = 100_000
-"""Size of an answer from which on it is compressed: pages of a graph have megabytes. A smaller one is at a client on
-this machine sooner as it is."""
+"""Smallest answer that is compressed; pages of a graph have megabytes. A smaller one reaches a client on this machine
+sooner uncompressed."""
 
 
 class Compression(GZipMiddleware):
-    """Leaves answers as they are for a client that prefers that by its weights, or that asks for a range.
+    """Sends answers uncompressed to a client whose weights prefer that, or that requests a range.
 
-    The framework's own looks for the letters "gzip", also in `gzip;q=0`.
+    The framework's middleware only looks for the letters "gzip", so it would compress for `gzip;q=0` too.
     """
 
     def __init__(self, app: ASGIApp) -> None:

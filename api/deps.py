@@ -1,4 +1,4 @@
-"""Authenticates routes: the caller that the front found by the request's key, and routes that require one."""
+"""Authentication for routes: the caller whom the front found by the request's key, and routes that require one."""
 
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -32,7 +32,7 @@ SECURITY_SCHEMES = {
     },
     "apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "The same key"},
 }
-"""The two ways of sending a key, for OpenAPI."""
+"""The two ways to send a key, for OpenAPI."""
 
 SECURITY: list[dict[str, list[str]]] = [{name: []} for name in SECURITY_SCHEMES]
 
@@ -41,20 +41,20 @@ _CONVERTER = re.compile(r":\w+}")
 
 
 class TakesPayments(Protocol):
-    """Answers requests without any credentials for a payment, as `SignedPayments` does."""
+    """Answers requests without credentials in return for a payment, as `SignedPayments` does."""
 
     async def answer(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response | None: ...
 
 
 def set_payments(app: FastAPI, payments: TakesPayments) -> None:
-    """Sets what answers requests without any credentials for the routes of the application that require a key."""
+    """Sets the object that answers requests without credentials at the application's routes that require a key."""
     app.state.payments = payments
 
 
 def caller_of(request: Request) -> Caller:
     """Returns the caller of a valid key. Raises the same `Unauthorized` for every other key, or `StoreUnavailable`.
 
-    This is a plain function: resolving a dependency costs FastAPI about as much CPU as the key's lookup.
+    This is a plain function because resolving a dependency costs FastAPI about as much CPU as looking up the key.
     """
     caller = request.scope.get(CALLER)
     if isinstance(caller, Caller):
@@ -81,8 +81,8 @@ def refuse_excluded(caller: Caller, operation: str) -> None:
 
 
 class AuthenticatedRoute(JsonRoute):
-    """A route that requires a key, or a payment where that is taken. A request with neither is refused unread, and so
-    is one with a trial key that does not include the route."""
+    """A route that requires a key, or a payment where payments are accepted. A request with neither is refused unread,
+    as is one with a trial key that does not include the route."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         described = {"security": SECURITY} | (options.pop("openapi_extra", None) or {})

@@ -1,8 +1,8 @@
-"""HTTP/1.1 of uvicorn with limits on what is parsed before an application sees it. Knows nothing of the application.
+"""uvicorn's HTTP/1.1 with limits on what is parsed before the application sees it. Independent of the application.
 
-uvicorn with httptools accepts header fields, chunk extensions and trailers of any size. Here a request may take 16 KiB
-beside its body, and chunk framing as much again as the data that it frames; the answer to more closes the connection.
-So does the answer to what can't be parsed, such as a method that nobody registered.
+uvicorn with httptools accepts header fields, chunk extensions and trailers of any size. Here a request may have 16 KiB
+of header fields, and chunk framing up to the size of the data that it frames. Anything larger, or unparseable, such as
+an unregistered method, is answered with an error that closes the connection.
 """
 
 import secrets
@@ -18,7 +18,7 @@ _LIMIT_BYTES = HEAD_LIMIT_BYTES + TARGET_LIMIT_BYTES
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection. Counts the bytes of its current request beside the data of its body."""
+    """One connection. Counts the bytes of its current request, excluding the data of its body."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -26,7 +26,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._framing_bytes = 0
 
     def data_received(self, data: bytes) -> None:
-        """Parses arrived data and ends the connection of a request whose head or framing is too large."""
+        """Parses received data and closes the connection if the request's head or framing is too large."""
         if self.transport.is_closing():
             return
         self._framing_bytes += len(data)
@@ -35,29 +35,29 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._refuse()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Drops the fields of a trailer: uvicorn would add them to the headers of a request that is being answered."""
+        """Drops trailer fields: uvicorn would add them to the headers of a request that is being answered."""
         if self._in_head:
             HttpToolsProtocol.on_header(self, name, value)
 
     def on_headers_complete(self) -> None:
         """Accepts a complete head. The application judges it, because it can explain a refusal."""
-        super().on_headers_complete()  # which raises for a target that is no URL
+        super().on_headers_complete()  # raises for a target that is not a URL
         self._in_head = False
         self._framing_bytes = 0
 
     def on_body(self, body: bytes) -> None:
-        """Allows as much framing as data: each byte of a body pays for itself and for one byte of framing."""
+        """Allows as much framing as data: each body byte offsets itself and one byte of framing."""
         self._framing_bytes = max(self._framing_bytes - 2 * len(body), 0)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Starts to count for the next request."""
+        """Resets the count for the next request."""
         self._in_head = True
         self._framing_bytes = 0
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answers bytes that are no request."""
+        """Answers bytes that are not a request."""
         self._answer_and_close(RequestUnreadable("Send a request of HTTP/1.1 with a registered method."))
 
     def _refuse(self) -> None:
@@ -68,7 +68,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._answer_and_close(RequestUnreadable("Send chunks without extensions, and no trailers."))
 
     def _answer_and_close(self, problem: RequestProblem) -> None:
-        """Answers and closes; only closes if the answer would be taken for that of an earlier request."""
+        """Answers and closes; only closes if the client would mistake the answer for that of an earlier request."""
         cycle = self.cycle
         done = cycle is None or cycle.response_complete
         is_of_body = not self._in_head and not (done or cycle.response_started or self.pipeline)

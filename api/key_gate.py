@@ -1,8 +1,8 @@
-"""Authenticates API keys and enforces the daily quota, and the minute of paired sessions. Called by the front before
-routing.
+"""Authenticates API keys and enforces their daily quota, and the per-minute limit of paired sessions. Called by the
+front before routing.
 
-Quotas are counted for each family of keys and UTC day in the counter store, exactly over all workers. The use of keys,
-which operators read, is collected in memory and written to the ledger every few seconds; a crash loses those few.
+Quotas are counted in the counter store per key family and UTC day, exactly across all workers. Usage figures for
+operators are collected in memory and written to the ledger every few seconds; a crash loses the last seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.counters import Counters, Take
 
 CALLER = "svc.caller"
-"""Scope key of the `Caller` of a valid key, or of `STORE_FAILED` if keys could not be looked up; else missing."""
+"""Scope key of a valid key's `Caller`, or of `STORE_FAILED` if keys could not be looked up; otherwise absent."""
 
 STORE_FAILED = "store failed"
 
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class Admission(NamedTuple):
-    """A valid key's caller and the result of taking one of its quota; `taken` is None if its tier has no limit."""
+    """A valid key's caller and the result of counting one request; `taken` is None if its tier has no limit."""
 
     caller: Caller
     quota_key: str
@@ -46,12 +46,13 @@ class Admission(NamedTuple):
 
 
 def is_counted(status: int, work_began: bool) -> bool:
-    """Decides whether an answer counts for its key's day: if work began or failed, unless a store was unavailable."""
+    """Decides whether an answer counts against its key's day: if work began or the service failed, unless a store was
+    unavailable."""
     return status != StoreUnavailable.status and (work_began or status >= InternalFault.status)
 
 
 def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) -> str | None:
-    """Returns the single key in a request's header values, or None without exactly one key."""
+    """Returns the key in a request's header values, or None unless there is exactly one."""
     keys = {value.strip() for value in x_api_key}
     for value in authorization:
         scheme, _, token = value.strip().partition(b" ")
@@ -62,7 +63,7 @@ def presented_key(authorization: Iterable[bytes], x_api_key: Iterable[bytes]) ->
 
 
 class KeyGate:
-    """Admits keys. One object a process. The first request with a key opens its stores."""
+    """Admits keys. One object per process. The first request with a key opens its stores."""
 
     def __init__(self, stores: Stores, counters: Counters) -> None:
         self._stores = stores
@@ -75,7 +76,7 @@ class KeyGate:
         self._timer: threading.Timer | None = None
 
     async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None:
-        """Takes one request of the key's day, unless it does not count. Returns None if the key is not valid.
+        """Takes one request from the key's day if `counts`. Returns None if the key is invalid.
 
         Raises `OperatorProblem`.
         """
@@ -93,7 +94,7 @@ class KeyGate:
         return Admission(key.caller, quota_counter(key.family_id), take)
 
     async def give_back(self, admission: Admission, now_s: float) -> None:
-        """Undoes a take of `admit`, because the request led to nothing."""
+        """Undoes what `admit` took, for a request that should not count."""
         if admission.taken is None:
             return
         try:
@@ -102,17 +103,17 @@ class KeyGate:
             else:
                 self._counters.give_back(admission.quota_key, DAY_S, now_s)
         except OperatorProblem as problem:
-            _log.warning("A request that failed stays counted: %s", problem)
+            _log.warning("A request that should not count remains counted: %s", problem)
 
     async def take_of_session(self, token: str, now_s: float) -> Take | None:
-        """Takes one request of a paired session's minute. Returns None if the token opens none. Raises
+        """Takes one request from a paired session's minute. Returns None if the token opens no session. Raises
         `OperatorProblem`."""
         if not is_token(token):
             return None
         return await asyncio.to_thread(self._take_of_session, token, now_s)
 
     def write_uses(self) -> None:
-        """Writes the collected uses to the ledger. If that fails they are kept for the next attempt."""
+        """Writes the collected uses to the ledger. If that fails, it keeps them for the next attempt."""
         from warehouse.access.keys import KeyUse, add_uses
 
         with self._lock:
@@ -168,7 +169,7 @@ class KeyGate:
             with self._opening:
                 if self._lookup is None:
                     pepper = self._stores.secrets.pepper
-                    self._stores.ledger  # noqa: B018 - opening it makes and migrates the table that is looked into
+                    self._stores.ledger  # noqa: B018 - opening it creates and migrates the table of the lookup
                     self._lookup = open_key_lookup(self._stores.settings, pepper)
         return self._lookup
 

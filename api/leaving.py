@@ -1,4 +1,4 @@
-"""Lets a balancer leave first: on SIGTERM `/health` is 503 for a while, and everything else is answered as before."""
+"""Drains a load balancer before stopping: after SIGTERM, `/health` is 503 for a while and all else works as before."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from types import FrameType
 
 
 def leave_first(seconds: int, leaving: Callable[[], None]) -> None:
-    """On SIGTERM calls `leaving`, and what handled the signal before only `seconds` later; Ctrl-C still ends it now.
+    """On SIGTERM calls `leaving` at once and the previous handler `seconds` later. Ctrl-C still stops immediately.
 
-    Further SIGTERMs change nothing: of several workers each gets one with its process group and one from its parent.
+    Further SIGTERMs are ignored: each of several workers gets one with its process group and one from its parent.
     Call it in the main thread, in the event loop whose server handles the signal.
     """
     loop = asyncio.get_running_loop()

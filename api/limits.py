@@ -1,4 +1,4 @@
-"""Rate limits for clients: the header fields of an answer, and the refusal above a limit. Pure."""
+"""Rate limits as clients see them: the header fields of an answer, and the refusal above a limit. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Counted(NamedTuple):
-    """The counter that a request took one of: a named policy of `limit` in `window_s` seconds."""
+    """The counter that a request was counted in: a named policy of `taken.limit` requests in `window_s` seconds."""
 
     policy: str
     window_s: int
@@ -21,14 +21,14 @@ class Counted(NamedTuple):
 
 
 COUNTED = "svc.counted"
-"""Scope key of the `Counted` of a request that the front passed on; None where it was not counted."""
+"""Scope key of the `Counted` of a request that the front passed on; None if the request was not counted."""
 
 
 def earliest_retry_s(scope: Mapping[str, Any]) -> int:
-    """Returns the seconds after which the budget of a request's client allows it to be sent again, and again after
-    that until the budget is whole: what is left of it is spread over what is left of its window.
+    """Returns the interval in seconds at which a client's budget allows the request to be repeated until the budget is
+    restored: the remaining requests are spread over the rest of the window.
 
-    A day is not spread: its budget allows the next request at once unless it is used up.
+    A daily budget is not spread: it allows the next request at once unless it is used up.
     """
     counted: Counted | None = scope.get(COUNTED)
     if counted is None:
@@ -40,14 +40,14 @@ def earliest_retry_s(scope: Mapping[str, Any]) -> int:
 
 
 def policy_of(name: str, limit: int, window_s: int) -> str:
-    """Returns a policy as RateLimit-Policy writes it."""
+    """Formats a policy for RateLimit-Policy."""
     return f'"{name}";q={limit};w={window_s}'
 
 
 def limit_fields(counted: Counted | None, *, policy_alone: bool = False) -> dict[str, str]:
-    """Returns the header fields of the policy and the remaining requests.
+    """Returns the header fields of the policy and of the remaining requests.
 
-    The latter are left out if a cache would show one client's counter to all.
+    `policy_alone` omits the latter, for answers with which a cache would show one client's counter to everyone.
     """
     if counted is None:
         return {}

@@ -1,7 +1,7 @@
-"""Returns memory to the system that the C library keeps after large requests.
+"""Returns memory that the C library retains after large requests to the system.
 
-glibc keeps freed memory in an arena for each thread that allocated some, and returns it only from the end of the first
-arena. After large requests it kept tens of megabytes as long as the process lived.
+glibc keeps freed memory in one arena per allocating thread and returns it only from the end of the first arena. After
+large requests it retained tens of megabytes for as long as the process lived.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from collections.abc import Callable
 
 EVERY_S = 10.0
 WORTH_IT_CPU_S = 0.2
-"""A process that worked less than this since the last trim has little to return, and is left asleep."""
+"""A process that has worked less than this since the last trim has little to return, so it is left asleep."""
 
 
 def trimming() -> Callable[[], object] | None:
-    """Returns the C library's function that returns free memory, or None outside of glibc, which has none."""
+    """Returns the C library's function that releases free memory, or None if the library is not glibc."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return None if trim is None else lambda: trim(0)
 
 
 class MemoryKeeper:
-    """Returns free memory every `EVERY_S` seconds in which the process worked. Calls `trim` in a thread."""
+    """Releases free memory every `EVERY_S` seconds if the process has worked. Calls `trim` in a thread."""
 
     def __init__(self, trim: Callable[[], object], used_cpu_s: Callable[[], float] = time.process_time) -> None:
         self._trim = trim
@@ -35,7 +35,7 @@ class MemoryKeeper:
             await self.trim_after_work()
 
     async def trim_after_work(self) -> None:
-        """Returns free memory if the process has worked since the last time."""
+        """Releases free memory if the process has worked since the last time."""
         if self._used_cpu_s() - self._trimmed_at_cpu_s >= WORTH_IT_CPU_S:
             await asyncio.to_thread(self._trim)
             self._trimmed_at_cpu_s = self._used_cpu_s()

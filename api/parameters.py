@@ -1,4 +1,4 @@
-"""Parameters that several rooms take: query parameters as a client sent them, and the Idempotency-Key."""
+"""Parameters that several rooms accept: the Idempotency-Key, and the check for repeated query parameters."""
 
 from collections import Counter
 from typing import Annotated
@@ -16,9 +16,9 @@ IdempotencyKey = Annotated[
         alias=IDEMPOTENCY_HEADER,
         min_length=1,
         max_length=LONGEST_IDEMPOTENCY_KEY,
-        description="Sent again with the same body it gives the same answer; with another body it is refused. It is "
-        "scoped to the quote of a claim, else to the owner of the caller's API key. Without an API key, registrations "
-        f"and capsules need one of at least {SHORTEST_ANONYMOUS_KEY} characters, such as a random UUID",
+        description="A retry with the same key and body gets the same answer; with another body it is refused. The key "
+        "is scoped to the quote of a claim, otherwise to the owner of the caller's API key. Without an API key, "
+        f"registrations and capsules need one of at least {SHORTEST_ANONYMOUS_KEY} characters, such as a random UUID",
     ),
 ]
 
@@ -33,7 +33,7 @@ def replayed_header(replayed: bool) -> dict[str, str]:
 
 
 def refuse_repeated(request: Request) -> None:
-    """Raises `ParameterInvalid` if a parameter was sent more than once: nobody can know which one was meant."""
+    """Raises `ParameterInvalid` if a parameter was sent more than once, because it is unclear which one was meant."""
     counts = Counter(name for name, _ in request.query_params.multi_items())
     repeated = {name: f"/query/{name}" for name, count in sorted(counts.items()) if count > 1}
     if len(request.headers.getlist(IDEMPOTENCY_HEADER)) > 1:

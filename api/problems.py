@@ -1,4 +1,4 @@
-"""Answers every error with one kind of problem body: errors of the front, the rooms and the framework."""
+"""Answers every error of the rooms and the framework with the same kind of problem body."""
 
 import logging
 from collections.abc import Callable
@@ -37,8 +37,8 @@ _log = logging.getLogger(__name__)
 
 
 def handle_problems(app: FastAPI, links: ProblemLinks, site: Callable[[], PublishedSite | None]) -> None:
-    """Makes `app` answer every exception with a problem body that leads on by `links`, and a browser at an unknown path
-    with a page."""
+    """Makes `app` answer every exception with a problem body that contains `links` to next steps, and a browser at an
+    unknown path with a page."""
     app.state.problem_links = links
 
     def on_problem(request: Request, error: Exception) -> Response:
@@ -64,7 +64,7 @@ def _answer(request: Request, problem: RequestProblem) -> Response:
     links = leads.of(problem, request.method, request.scope["path"])
     headers = {**link_field(links), **problem.headers}
     if request.url.path == KEY_MCP_PATH and "text/event-stream" in request.headers.get("accept", ""):
-        # Every client of MCP accepts that, and shows its model an error of JSON-RPC but nothing of another body.
+        # Every MCP client accepts event streams, and it shows its model a JSON-RPC error but no other body.
         id = message_of(request.scope.get(MESSAGE, b"")).get("id")
         body = problem_as_error(problem, request.scope["request_id"], links, id=id)
         return Response(body, problem.status, headers, "application/json")
@@ -87,13 +87,13 @@ def _on_validation(request: Request, error: Exception) -> Response:
     ]
     in_body = any(fault["loc"][0] == "body" for fault in faults)
     detail = "; ".join(f"{pointer.strip('/')[:LONGEST_POINTER] or 'the body'}: {text}" for pointer, text in named)
-    # Further errors are only counted.
+    # Further errors are only counted, as placeholders.
     errors = named + [("", "")] * (len(faults) - len(named))
     return _answer(request, (BodyInvalid if in_body else ParameterInvalid)(detail, errors=errors))
 
 
 def _query_model(request: Request) -> type[BaseModel] | None:
-    """Returns the model of a route's query parameters, or None if it takes none or declares them one by one."""
+    """Returns the model of a route's query parameters, or None if it has none or declares them one by one."""
     route = request.scope.get("route")
     declared = route.dependant.query_params if isinstance(route, APIRoute) else []
     model = declared[0].field_info.annotation if len(declared) == 1 else None
@@ -113,7 +113,7 @@ def _page_of_unknown_path(request: Request, site: PublishedSite | None) -> Respo
 
 
 def store_unavailable() -> StoreUnavailable:
-    """Returns the client's view of an `OperatorProblem`, whose details are for the log."""
+    """Returns what a client sees of an `OperatorProblem`, whose details are only for the log."""
     return StoreUnavailable("Try again in a moment.", headers={"Retry-After": "2"})
 
 

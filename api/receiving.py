@@ -1,6 +1,6 @@
-"""Receives a request: limits on its head, and its body read completely. No routes, no framework.
+"""Receives a request: limits its head and reads its whole body. Contains no routes and uses no framework.
 
-The HTTP server limits the head too (`api.http_protocol`); here the client gets a readable problem.
+The HTTP server limits the head too (`api.http_protocol`); the limits here give the client a readable problem.
 """
 
 import re
@@ -31,12 +31,12 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 def body_limit(path: str) -> int:
-    """Returns the most bytes of a body that is sent to a path."""
+    """Returns the largest body in bytes that a path accepts."""
     return _CHUNK_BYTES if _CHUNK.fullmatch(path) else LARGER_BODIES.get(path, BODY_LIMIT_BYTES)
 
 
 _TOO_LARGE = bytes(max(_CHUNK_BYTES, *LARGER_BODIES.values()) + 1)
-"""Replaces a body that was not read to its end because it is too large."""
+"""Stands in for a body that was too large to be read to its end."""
 
 _MOST_LENGTH_DIGITS = 15
 
@@ -62,7 +62,7 @@ def joined_values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes 
 async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes | None:
     """Reads the whole body. Returns None if it is larger than the limit, and b"" if the client left before its end.
 
-    A body that was cut off must not be taken for a complete one.
+    A truncated body must not be mistaken for a complete one.
     """
     declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if declared.isdigit() and (len(declared) > _MOST_LENGTH_DIGITS or int(declared) > limit_bytes):
@@ -80,7 +80,7 @@ async def read_body(scope: Scope, receive: Receive, limit_bytes: int) -> bytes |
 
 
 def replay(body: bytes | None, receive: Receive) -> Receive:
-    """Returns a receive that provides `body` first. None, for a body that was too large, stays too large."""
+    """Returns a `Receive` that first provides `body`. None means a body that was too large, and remains too large."""
     whole = _TOO_LARGE if body is None else body
     provided = False
 

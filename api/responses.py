@@ -1,6 +1,6 @@
-"""Makes the JSON answers of rooms, and describes in OpenAPI published bodies and the one body of every error.
+"""Builds the JSON answers of rooms, and describes published bodies and the problem body for OpenAPI.
 
-`api.openapi.headers` describes header fields that every answer of its kind carries.
+`api.openapi.headers` describes the header fields that all answers of a kind have.
 """
 
 from collections.abc import Mapping
@@ -35,13 +35,13 @@ STORE_ERRORS = (MethodNotAllowed, RateLimited, InternalFault, StoreUnavailable)
 """Errors of every limited route that reads a store."""
 
 BODY_ERRORS = (BodyInvalid, BodyTooLarge, MediaTypeUnsupported)
-"""Errors of every route that takes a JSON body."""
+"""Errors of every route that accepts a JSON body."""
 
 TEXT_ERRORS = (BodyInvalid, SecretInText, BodyTooLarge, MediaTypeUnsupported)
-"""The same where texts of the body are stored."""
+"""The same for routes that store texts of the body."""
 
 PAYMENT_ERRORS = (PaymentRequired, PaymentRefused, PaymentFailed, PaymentUsed, PaymentAnswered)
-"""Errors of every route that takes a signed payment."""
+"""Errors of every route that accepts a signed payment."""
 
 PROBLEM_SCHEMA = {"$ref": "#/components/schemas/Problem"}
 
@@ -52,19 +52,19 @@ PENDING: dict[int | str, dict[str, Any]] = {
         "headers": header_refs("Retry-After", "Location"),
     }
 }
-"""The 202 of every route that a signed payment opens."""
+"""The 202 of every route that accepts a signed payment."""
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Unchanged for the entity tags in If-None-Match"}}
-"""The 304 of a document that caches may keep."""
+"""The 304 of a cacheable document."""
 
 
 def private_document(document: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Answers with a document that no cache may keep."""
+    """Answers with a document that no cache may store."""
     return private_json(document.model_dump_json(by_alias=True), status, headers)
 
 
 def private_json(body: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Answers with JSON that no cache may keep."""
+    """Answers with JSON that no cache may store."""
     return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
 
 
@@ -85,14 +85,14 @@ def cached(model: type[BaseModel] | None) -> dict[int | str, dict[str, Any]]:
 
 
 def problems(*errors: type[RequestProblem]) -> dict[int | str, dict[str, Any]]:
-    """Describes one response for each status of `errors`, with the problem body."""
+    """Describes one response per status of `errors`, with the problem body."""
     return {
         status: problem_answer(*(error for error in errors if error.status == status)) for status in _statuses(errors)
     }
 
 
 def problem_answer(*errors: type[RequestProblem]) -> dict[str, Any]:
-    """Describes the response of `errors`, which have one status."""
+    """Describes the response of `errors`, which share one status."""
     return {
         "description": "; ".join(f"`{error.code}`: {error.title}" for error in errors),
         "content": {PROBLEM_MEDIA_TYPE: {"schema": PROBLEM_SCHEMA, PROBLEM_CODES: [error.code for error in errors]}},
@@ -100,7 +100,7 @@ def problem_answer(*errors: type[RequestProblem]) -> dict[str, Any]:
 
 
 def with_problem(described: Mapping[int | str, dict[str, Any]], error: type[RequestProblem]) -> dict[int | str, Any]:
-    """Returns described responses with one more error, which joins those of its status."""
+    """Returns the responses with one more error, merged with the others of its status."""
     added, known = problem_answer(error), described.get(error.status)
     if known is None:
         return {**described, error.status: added}

@@ -1,4 +1,4 @@
-"""The class of all routes, and merging their routers into one."""
+"""The base class of all routes, and a function that merges their routers."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -12,7 +12,7 @@ from api.work import expect_work, marking_work
 
 
 class WorkRoute(APIRoute):
-    """A route whose work begins when its endpoint is called. It refuses a repeated query parameter before."""
+    """A route whose work begins when its endpoint is called. Before that, it refuses repeated query parameters."""
 
     def __init__(
         self,
@@ -23,11 +23,11 @@ class WorkRoute(APIRoute):
         **options: Any,
     ) -> None:
         super().__init__(path, marking_work(endpoint), **options)
-        # Given to the framework, the models of the responses would be built now: a third of what the routes take.
+        # If passed to the framework, the response models would be built now, a third of the time that the routes take.
         self.responses = responses or {}
 
     def build_response_models(self) -> None:
-        """Builds the models of the responses, which only the description needs."""
+        """Builds the response models, which only the description needs."""
         self.response_fields = {
             status: create_model_field(
                 name=f"Response_{status}_{self.unique_id}", type_=response["model"], mode="serialization"
@@ -52,8 +52,8 @@ class WorkRoute(APIRoute):
 def merge_routes(router: APIRouter, *others: APIRouter) -> None:
     """Adds the routes of `others` to `router`.
 
-    FastAPI's `include_router` would build every route a second time, for prefixes and dependencies that nobody needs
-    here, and look each request up router by router.
+    FastAPI's `include_router` would build every route a second time, for prefixes and dependencies that are not used
+    here, and match each request router by router.
     """
     for other in others:
         router.routes.extend(other.routes)

@@ -28,9 +28,9 @@ COUNTERS_WAIT_S = 0.25
 
 
 class Stores:
-    """The stores of one process. Threads may share it. `counters` are the front's, if it has opened them.
+    """The stores of one process, shared by its threads. `counters` are the front's, if it has opened them.
 
-    `load_guardrail` returns the guardrail, and is asked at each use; by default the one of this installation.
+    `load_guardrail` is called at each use and returns the guardrail, by default the one of this installation.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Stores:
             return self._counters
 
     def now(self) -> datetime:
-        """Returns the current instant in UTC: on PostgreSQL the one that all hosts agree on."""
+        """Returns the current instant in UTC; on PostgreSQL, by the clock that all hosts share."""
         now_s = time.time() if self.settings.ledger_url is None else self.counters.now_s()
         return datetime.fromtimestamp(now_s, UTC)
 
@@ -135,7 +135,7 @@ class Stores:
 
     @property
     def workers(self) -> WorkerPool:
-        """The processes for heavy work; none is started yet."""
+        """The process pool for heavy work. Opening it starts no process."""
         from api.workers import WorkerPool
 
         with self._lock:
@@ -144,7 +144,7 @@ class Stores:
             return self._workers
 
     def ledger_reachable(self) -> bool:
-        """Returns True if the ledger answers a question now."""
+        """Returns True if the ledger answers a query now."""
         try:
             self.ledger.head()
         except OperatorProblem:
@@ -152,7 +152,7 @@ class Stores:
         return True
 
     def close(self) -> None:
-        """Closes the opened stores. They can't be used any more."""
+        """Closes the opened stores, which can't be used afterwards."""
         self.served.close()
         if self._guardrail_log is not None:
             self._guardrail_log.close()

@@ -1,4 +1,4 @@
-"""Describes the faults of a request's fields in words for its sender, with their place. Replaces the framework's
+"""Describes the errors in a request's fields, and their places, in words for the sender. Replaces the framework's
 phrases. Pure."""
 
 import re
@@ -16,9 +16,9 @@ _BOUNDS = ("greater_than_equal", "less_than_equal", "int_parsing", "int_from_flo
 
 
 def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None) -> str:
-    """Describes one validation error in words about its field. `parameters` is the model of the route's query, if any.
+    """Describes one validation error of a field. `parameters` is the model of the route's query, if any.
 
-    For a query parameter the words name what is allowed: both bounds, the values, or the known parameters.
+    For a query parameter, the text names what is allowed: both bounds, the values, or the known parameters.
     """
     kind, facts = fault["type"], fault.get("ctx") or {}
     if kind == "missing":
@@ -38,7 +38,7 @@ def in_words(fault: Mapping[str, Any], parameters: type[BaseModel] | None = None
 
 
 def pointer_to(parts: Iterable[object]) -> str:
-    """Returns the JSON pointer (RFC 6901) to the place with these names and positions."""
+    """Returns the JSON pointer (RFC 6901) made of these names and positions."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 

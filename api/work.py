@@ -1,7 +1,7 @@
-"""Marks when the work of a request begins: its head, parameters and body are accepted and its endpoint is called.
+"""Marks when the work of a request begins: once its head, parameters and body are accepted and its endpoint is called.
 
-A request that is refused before does not count for a key's day, and neither does one in which work finds what could
-have been refused before (`RequestProblem.costs_day`). The front puts a `Work` into the scope and reads it.
+A request that is refused earlier does not count against a key's day. Neither does one whose endpoint raises a problem
+that could have been refused earlier (`RequestProblem.costs_day`). The front puts a `Work` into the scope and reads it.
 """
 
 import functools
@@ -14,7 +14,7 @@ WORK = "svc.work"
 """Scope key of the request's `Work`."""
 
 MESSAGE = "svc.message"
-"""Scope key of the body of a message to an MCP server, which the front has read."""
+"""Scope key of the body of a message to an MCP server, once the front has read it."""
 
 
 class Work:
@@ -30,13 +30,13 @@ _current: ContextVar[Work] = ContextVar("svc_work")
 
 
 def work_of(scope: MutableMapping[str, Any]) -> Work:
-    """Returns the request's work, or a new one that nobody reads if no front precedes."""
+    """Returns the request's `Work`, or, without a front, a new one that nobody reads."""
     work = scope.get(WORK)
     return work if isinstance(work, Work) else Work()
 
 
 def expect_work(scope: MutableMapping[str, Any]) -> None:
-    """Lets an endpoint wrapped by `marking_work`, if this task calls it, mark the request of `scope`."""
+    """Makes an endpoint wrapped by `marking_work` mark the request of `scope`, if this task calls it."""
     _current.set(work_of(scope))
 
 

@@ -1,7 +1,7 @@
 """A bounded pool of processes for requests whose work would keep the API's only interpreter from answering others.
 
 anyio starts a process when one is needed, keeps it for later requests and kills it when its request is cancelled. This
-module adds limits: few at a time for each caller, a bounded queue, and a low priority.
+module adds limits: a few processes per caller, a bounded queue, and a low priority.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
 NICE = 5
-"""A third of the weight of the processes that answer, and of a pipeline's. With 10 it is a tenth: a list that takes a
-second took twenty beside a run that kept both processors busy."""
+"""A third of the scheduling weight of the processes that answer, and of a pipeline's. With 10 it would be a tenth: a
+list that takes a second took twenty while a run kept both processors busy."""
 
 RUNNING_OF_ONE_CALLER = 2
 WAITING_OF_ONE_CALLER = 8
@@ -29,13 +29,13 @@ WAITING_AT_MOST = 32
 RETRY_AFTER_S = 5
 
 CLIENT_LEFT = 499
-"""Status of an answer that nobody waits for any more. Its request counts: the work had begun."""
+"""Status of an answer that nobody waits for any more. The request still counts, because the work had begun."""
 
 MEMORY_BYTES = 1 << 30
 """Memory that one process may allocate: more than twice the need of the largest request. Reserved address space, of
 which DuckDB takes much, does not count."""
 
-# DuckDB imports `__main__`, and a process of anyio has none if its parent's is not a file. Such a process imports this
+# DuckDB imports `__main__`, which an anyio process lacks if its parent's is not a file. Such a process imports this
 # module first.
 sys.modules.setdefault("__main__", ModuleType("__main__"))
 
@@ -45,9 +45,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class WorkerPool:
-    """Runs functions in processes. One object an event loop. The first call of `run` starts the first process.
+    """Runs functions in processes. One object per event loop. The first call of `run` starts the first process.
 
-    There is always one process more than one caller may keep busy.
+    By default there is at least one process more than a single caller may keep busy.
     """
 
     def __init__(
@@ -69,8 +69,7 @@ class WorkerPool:
     async def run(
         self, caller: str, function: Callable[[Unpack[_Arguments]], _Result], *arguments: *_Arguments
     ) -> _Result:
-        """Returns or raises what `function` does with these arguments in a process of the pool, which imports it by
-        name.
+        """Calls `function` in a process of the pool, which imports it by name; returns its result or raises its error.
 
         Cancelling ends that process. Raises `WorkersBusy` if the queue is full, or if the process is lost or ran out of
         memory.
@@ -97,7 +96,7 @@ class WorkerPool:
 
 
 async def unless_disconnected(receive: Receive, work: Awaitable[_Result]) -> _Result | None:
-    """Returns the result of `work`, or cancels it and returns None if the client disconnects before."""
+    """Returns the result of `work`, or cancels it and returns None if the client disconnects first."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_disconnected(receive))
     try:
@@ -124,7 +123,7 @@ def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return function(*arguments)
     except Exception as error:
         if _is_out_of_memory(error):
-            os._exit(1)  # what was freed may stay with the process, and the next request would fail like this one
+            os._exit(1)  # the process may retain the freed memory, and the next request would fail like this one
         raise
 
 

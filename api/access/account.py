@@ -1,6 +1,6 @@
-"""Serves what a key knows and does about itself: its account, its rotation and its revocation.
+"""Lets a key read its own account, rotate itself and revoke itself.
 
-`KeyAccounts` is the service; other surfaces than HTTP answer by it too.
+`KeyAccounts` is the service; surfaces other than HTTP use it too.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from warehouse.ledger.ledger import Ledger
 _V2 = "/api/v2"
 
 _ROTATED: dict[int | str, dict[str, Any]] = {
-    201: {"description": "The next key, or the same answer again", "headers": REPLAYED_HEADERS}
+    201: {"description": "The next key, or the same answer again on a retry", "headers": REPLAYED_HEADERS}
 }
 
 RotationKey = Annotated[
@@ -66,15 +66,15 @@ RotationKey = Annotated[
         alias=IDEMPOTENCY_HEADER,
         min_length=SHORTEST_ANONYMOUS_KEY,
         max_length=LONGEST_IDEMPOTENCY_KEY,
-        description="A random text, such as a UUID. The rotated key, sent again with it, gets the same new key until "
-        "that is first used, or for 24 hours: so a lost reply loses no key",
+        description="A random text, such as a UUID. A retry with the rotated key and this value gets the same new key "
+        "until the new key is first used, for at most 24 hours, so a lost reply loses no key",
     ),
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class KeyAccounts:
-    """Answers keys about themselves. One object a process. The stores may raise `OperatorProblem`."""
+    """Serves keys their own accounts. One object per process. The stores may raise `OperatorProblem`."""
 
     base_url: str
     sells: bool
@@ -86,7 +86,7 @@ class KeyAccounts:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def read(self, caller: Caller, days: int = DEFAULT_DAYS) -> AccountData | None:
-        """Returns the account of a caller's key, with its usage of `days` UTC days; None if it has no key."""
+        """Returns the account of a caller's key, with its usage over `days` UTC days; None if the key is gone."""
         now = self.clock()
         since = now - timedelta(days=days - 1)
         with self.ledger().read() as reader:
@@ -94,9 +94,9 @@ class KeyAccounts:
         return None if account is None else self._shown(account, now, utc_day(since))
 
     def rotate(self, key: ApiKey, idempotency_key: str) -> tuple[RotationAnswer, bool] | None:
-        """Returns the next key of the presented one, and whether it was given before.
+        """Replaces the presented key. Returns the answer with the next key, and whether it repeats an earlier answer.
 
-        None if the key is not valid and this request has not rotated it, or its answer is no longer repeated.
+        Returns None if the key is invalid and this request did not rotate it, or if the answer is no longer repeated.
         """
         derived, now = self.derived(), self.clock()
         digest = rotation_digest(derived.pepper, key.digest(derived.pepper), idempotency_key)
@@ -106,7 +106,7 @@ class KeyAccounts:
         return None if rotation is None or answer is None else (answer, rotation.was_done)
 
     def repeated(self, presented: str, idempotency_key: str) -> RotationAnswer | None:
-        """Returns the answer of the rotation by which a presented key was revoked, if this is that request."""
+        """Returns the answer of the rotation that revoked a presented key, if this request is a retry of it."""
         key = parse_key(presented)
         if key is None:
             return None
@@ -117,7 +117,7 @@ class KeyAccounts:
         return None if rotation is None else self._packed(rotation, digest)
 
     def revoke(self, caller: Caller) -> RevocationAnswer | None:
-        """Revokes the caller's key. Returns None if it was revoked a moment ago."""
+        """Revokes the caller's key. Returns None if it was already revoked a moment ago."""
         with self.ledger().transaction() as tx:
             key = revoke_itself(tx, caller.key_id, now=self.clock())
         if key is None:
@@ -184,7 +184,7 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
     """Creates the routes. The stores may raise `OperatorProblem`."""
 
     class RotationRoute(AuthenticatedReadingRoute):
-        """Answers the key that it has revoked, if the very request that rotated it comes again; else refuses it."""
+        """Accepts a revoked key only for a retry of the very request that rotated it."""
 
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
             answer = super().get_route_handler()
@@ -207,8 +207,8 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
         response_model=AccountAnswer,
         responses=problems(ParameterInvalid),
         summary="Your key",
-        description="Plan, quota left, expiry, all keys of the family and the usage by day. It counts for the address, "
-        "not for the key's day, so it is answered when that is used up.",
+        description="Plan, quota left, expiry, all keys of the family and the usage by day. It counts against the "
+        "address, not against the key's day, so it still answers when the day's quota is used up.",
         operation_id="my_key",
     )
     def read(request: Request, parameters: Annotated[AccountParameters, Query()]) -> Response:
@@ -224,7 +224,7 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
         responses=_ROTATED | problems(ParameterInvalid),
         summary="Replace your key",
         description="Revokes the key that the request is sent with, in every process at once, and issues the next one "
-        "of its family. Owner, tier, paid time and quota stay.",
+        "of its family. Owner, tier, paid time and quota stay the same.",
         operation_id="my_key_rotate",
     )
     def rotate(request: Request, idempotency_key: RotationKey) -> Response:
@@ -239,8 +239,8 @@ def account_router(accounts: KeyAccounts) -> APIRouter:
         REVOKE_PATH.removeprefix(_V2),
         response_model=RevocationAnswer,
         summary="Revoke your key",
-        description="The key that the request is sent with is valid no more, in every process at once, and it can't be "
-        "made valid again. If it was bought, its owner can still have it replaced by a signature.",
+        description="Revokes the key that the request is sent with, in every process at once and for good. If the key "
+        "was bought, its owner can still have it replaced with a signature.",
         operation_id="my_key_revoke",
     )
     def revoke(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Serves cases over HTTP: the sender of money that no claim uses reads what becomes of it, and pays a difference."""
+"""Serves cases over HTTP: the sender of money that no claim uses can follow its case and pay a missing amount."""
 
 import asyncio
 from collections.abc import Callable
@@ -44,7 +44,7 @@ CaseId = Annotated[str, Path(alias="caseId")]
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Serves cases. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+    """Serves cases. One object per process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
     rail: PaymentRail
     providers: Providers
@@ -67,8 +67,10 @@ class Cases:
         return await asyncio.to_thread(self._read, case_id)
 
     async def supplement(self, case_id: str, request: CaseRequest) -> QuoteAnswer:
-        """Returns the quote for the missing amount, the same while it can be paid. Raises `SupplementNotOffered` and
-        more."""
+        """Returns the quote for the missing amount, the same one for as long as it can be paid.
+
+        Raises `SupplementNotOffered`, `PaymentsNotConfigured` and the errors of `read`.
+        """
         if self.rail.missing:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
         if (fault := await self.coin.fault()) is not None:
@@ -117,7 +119,7 @@ def cases_router(cases: Cases) -> APIRouter:
         response_model=CaseChallenge,
         responses=problems(*_EVERY),
         summary="What the sender signs to read a case",
-        description="EIP-712 typed data, good for ten minutes. A claim's refusal names the case of its money.",
+        description="EIP-712 typed data, valid for ten minutes. A claim's refusal names the case of its money.",
         operation_id="agent_access_case_challenge",
     )
     def challenge(case_id: CaseId) -> Response:
@@ -128,8 +130,8 @@ def cases_router(cases: Cases) -> APIRouter:
         response_model=CaseAnswer,
         responses=problems(*_SIGNED, *_EVERY),
         summary="Read a case",
-        description="What was sent and asked, what state the case is in and what happens next, for the sender of the "
-        "money only.",
+        description="The amounts sent and asked for, the state of the case and what happens next, for the sender of "
+        "the money only.",
         operation_id="agent_access_case",
     )
     async def read(case_id: CaseId, body: CaseRequest) -> Response:
@@ -140,9 +142,9 @@ def cases_router(cases: Cases) -> APIRouter:
         response_model=QuoteAnswer,
         status_code=201,
         responses=problems(SupplementNotOffered, PaymentsNotConfigured, *_SIGNED, *_EVERY),
-        summary="Get a quote over the difference",
-        description="Where less was sent than asked: a quote over the rest. Its claim uses both payments and issues "
-        "the first quote's key. While it is good the same one is given again.",
+        summary="Get a quote for the difference",
+        description="If less was sent than the quote asked for: a quote for the rest. Its claim uses both payments and "
+        "issues the first quote's key. While that quote is valid, a repeated request returns the same one.",
         operation_id="agent_access_case_supplement",
     )
     async def supplement(case_id: CaseId, body: CaseRequest) -> Response:

@@ -1,4 +1,4 @@
-"""Asks the chain whether the coin of the settings has the decimals in which amounts are counted."""
+"""Checks on the chain that the configured coin has the decimals in which amounts are counted."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class Coin:
-    """Knows what is wrong with the coin. One object a process. What is known to be right is not asked for again."""
+    """Caches what is wrong with the coin, one object per process. A coin found correct is not checked again."""
 
     def __init__(
         self, rail: PaymentRail, providers: Providers, *, monotonic: Callable[[], float] = time.monotonic
@@ -30,14 +30,14 @@ class Coin:
 
     @property
     def problem(self) -> str | None:
-        """Returns the stable reason for which nothing is sold, by what providers last agreed on, or None."""
+        """Returns the stable code of the reason why nothing is sold, as providers last agreed, or None."""
         return None if self._fault is None else COIN_DIFFERS
 
     async def fault(self) -> str | None:
-        """Returns what is known to be wrong with the coin; None also where it is unknown.
+        """Returns what is known to be wrong with the coin; None if nothing is, or if it is unknown.
 
-        Only the first request waits for the chain. Later ones ask again beside their answer until the coin is known to
-        be right, so that silent providers delay nobody.
+        Only the first request waits for the chain. Later ones repeat the check in the background until the coin is
+        known to be right, so that silent providers delay nobody.
         """
         if self._asked_at is None:
             await self.look()
@@ -46,7 +46,7 @@ class Coin:
         return self._fault
 
     async def look(self) -> None:
-        """Asks the providers, unless the coin is known to be right. Where they do not agree the last answer stays."""
+        """Asks the providers, unless the coin is known to be right. If they disagree, the last result remains."""
         if self._fits or self._rail.missing:
             return
         decimals = coin_decimals(self._rail, await self._providers.ask(coin_calls(self._rail)))

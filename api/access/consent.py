@@ -1,6 +1,6 @@
-"""Makes the operator that a quote names the owner of its key, by a signature that comes with the claim or later.
+"""Makes the operator that a quote names the owner of its key, given a signature sent with the claim or later.
 
-A contract that can't be asked does not delay a paid claim: the payer owns the key until the operator has signed here.
+A contract that can't be queried does not delay a paid claim: the payer owns the key until the operator signs here.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ ClaimId = Annotated[str, Path(alias="claimId")]
 
 
 def checked_consent(request: ClaimRequest, quote: Quote, rail: PaymentRail) -> Proved | AskContract | None:
-    """Returns the consent that comes with a claim, judged as far as possible without the chain; None without one.
+    """Returns the consent sent with a claim, checked as far as possible without the chain; None if there is none.
 
     Raises `OperatorProofInvalid`.
     """
@@ -61,7 +61,7 @@ def checked_consent(request: ClaimRequest, quote: Quote, rail: PaymentRail) -> P
     if not quote.names_operator:
         raise OperatorProofInvalid(
             "The quote names no operator but its payer, who owns the key. Leave integrity.operator out.",
-            errors=[("/integrity/operator", "has nobody to be the consent of")],
+            errors=[("/integrity/operator", "is a consent, but the quote names no operator to give one")],
         )
     consent = check_consent(request.operator_proof, consent_to_quote(quote.quote_hash, quote.operator, rail.chain_id))
     if isinstance(consent, NotProved):
@@ -72,7 +72,7 @@ def checked_consent(request: ClaimRequest, quote: Quote, rail: PaymentRail) -> P
 async def settled_consent(
     consent: Proved | AskContract | None, providers: Providers, rail: PaymentRail
 ) -> Proved | NotProved | None:
-    """Returns the consent that comes with a claim after asking the operator's contract; None if that can't be asked."""
+    """Settles the consent sent with a claim by asking the operator's contract; returns None if that can't be asked."""
     settled = None if consent is None else await settle(consent, providers, rail.quorum)
     if isinstance(settled, str):
         assert isinstance(consent, AskContract)
@@ -83,7 +83,7 @@ async def settled_consent(
 
 @dataclass(frozen=True, eq=False)
 class OperatorConsents:
-    """Accepts consents after the claim. One object a process; `ledger` may raise `OperatorProblem`."""
+    """Accepts consents after the claim. One object per process; `ledger` may raise `OperatorProblem`."""
 
     rail: PaymentRail
     providers: Providers
@@ -115,8 +115,8 @@ class OperatorConsents:
             raise operator_contract_unsure()
         if isinstance(settled, NotProved):
             raise ConsentRefused(
-                "Have the operator that the claim's quote names sign what a GET of this address gives, or with "
-                '`over: "quote"` what the quote gave.'
+                "Have the operator that the claim's quote names sign the message that a GET of this address returns, "
+                'or, with `over: "quote"`, the one that the quote returned.'
             )
         return await asyncio.to_thread(self._give, claim_id)
 
@@ -144,8 +144,8 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         response_model=OperatorChallenge,
         responses=problems(*_EVERY),
         summary="What the operator signs to own the key",
-        description="EIP-712 typed data, and the same as a text, for the operator that the claim's quote names. Until "
-        "it has signed, the payer owns the key and what the key writes.",
+        description="EIP-712 typed data, and the same as text, for the operator that the claim's quote names. Until "
+        "the operator has signed, the payer owns the key and what the key writes.",
         operation_id="agent_access_operator_challenge",
     )
     def challenge(claim_id: ClaimId) -> Response:
@@ -156,9 +156,9 @@ def consent_router(consents: OperatorConsents) -> APIRouter:
         response_model=ConsentAnswer,
         responses=problems(ConsentRefused, OperatorContractUnsure, *TEXT_ERRORS, *_EVERY),
         summary="Make the operator the owner of the key",
-        description="By the operator's signature: the key, its replacement and what it wrote become the operator's. "
+        description="With the operator's signature, the key, its replacements and what it wrote become the operator's. "
         "The key stays the same, so its holder reads the operator's private data from then on; the operator can "
-        "replace it. The same request again changes nothing.",
+        "replace it. Repeating the request changes nothing.",
         operation_id="agent_access_operator",
     )
     async def accept(claim_id: ClaimId, body: ConsentRequest) -> Response:
@@ -172,11 +172,11 @@ def _provable(reader: Reader, claim_id: str) -> Claim:
     if claim is None:
         raise ClaimUnknown("No claim has this id.")
     if claim.operator == claim.payer:
-        raise OperatorNotProvable("The claim's quote names no operator: its payer owns the key, and nobody need sign.")
+        raise OperatorNotProvable("The claim's quote names no operator: its payer owns the key, so nobody has to sign.")
     if claim.state == "reversed":
         raise OperatorNotProvable("The claim is reversed: its payment has left the chain. Sign when it is back.")
     if alive_key_of_claim(reader, claim_id) is None:
-        raise OperatorNotProvable("The claim's key is revoked. One that revoked itself has to be replaced first.")
+        raise OperatorNotProvable("The claim's key is revoked. If it revoked itself, have it replaced first.")
     return claim
 
 
@@ -191,7 +191,7 @@ def _consent_to(reader: Reader, claim: Claim, request: ConsentRequest) -> Consen
 def consent_invalid() -> OperatorProofInvalid:
     """Returns the refusal of a consent that the operator did not give."""
     return OperatorProofInvalid(
-        "`integrity.operator` is not the consent of the operator that the quote names. Sign what "
-        "data.next.claim.operator of the quote gives, or leave it out, and send the claim again: nothing is consumed.",
+        "`integrity.operator` is not the consent of the operator that the quote names. Sign the message in "
+        "data.next.claim.operator of the quote, or leave it out, and send the claim again: nothing is consumed.",
         errors=[("/integrity/operator", "is not the operator's signature")],
     )

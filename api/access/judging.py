@@ -1,5 +1,4 @@
-"""Fetches and judges what a claim's transaction pays, by itself or together with a first payment that was too
-little."""
+"""Fetches and judges what a claim's transaction pays, by itself or together with an insufficient first payment."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,24 +24,24 @@ from warehouse.ledger.ledger import Reader, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The quote that a claim names, and the one that it redeems: the first quote if the named one is supplementary."""
+    """The quote that a claim names and the one it redeems: the first quote if the named one is a supplement."""
 
     quote: Quote
     redeems: Quote
     case: Case | None
-    """The case of the first payment if the named quote is supplementary."""
+    """The case of the first payment if the named quote is a supplement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Provider responses about the transaction of a claim, and about the first payment's if that was too little."""
+    """Provider responses about a claim's transaction, and about the first payment's if that was insufficient."""
 
     views: Sequence[View | Silence]
     first_views: Sequence[View | Silence]
 
 
 Judged = list[Paid] | Mismatch | Unknown
-"""The transfers that redeem the quote, the redeemed quote's own first; or the reason why none does."""
+"""The transfers that redeem the quote, starting with the redeemed quote's own; or the reason why none does."""
 
 
 def named_by(reader: Reader, quote: Quote) -> Named:
@@ -62,7 +61,7 @@ async def see(providers: Providers, transaction_hash: str, named: Named) -> Seen
 def judge_claim(
     tx: Transaction, rail: PaymentRail, named: Named, transaction_hash: str, seen: Seen, *, now: datetime
 ) -> Judged:
-    """Judges the transaction that a claim names, considering which of its transfers are used by now."""
+    """Judges the transaction that a claim names, taking into account which of its transfers are already used."""
     spent = claims.spent_positions(tx, rail.chain_id, transaction_hash)
     verdict = verify(terms_of(named.quote, rail), seen.views, now=now, used=spent)
     if not isinstance(verdict, Match):
@@ -80,7 +79,7 @@ def judge_claim(
 
 
 def progress_of_claim(named: Named, rail: PaymentRail, seen: Seen) -> Progress:
-    """Returns how deep a claim's payment is; the first payment instead, once only that one is not settled."""
+    """Returns how deep a claim's payment is, or the first payment's depth once only that one is unsettled."""
     progress = progress_of(terms_of(named.quote, rail), seen.views)
     if named.case is None or progress.seconds_left != 0:
         return progress
@@ -88,9 +87,9 @@ def progress_of_claim(named: Named, rail: PaymentRail, seen: Seen) -> Progress:
 
 
 def _is_authorized(tx: Transaction, rail: PaymentRail, match: Match, views: Sequence[View | Silence]) -> bool:
-    """Decides whether the transaction carries a signed payment of the same payer and amount, which we have stored.
+    """Decides whether the transaction carries out a stored signed payment of the same payer and amount.
 
-    Then the transfer pays what was bought with that signature, and no quote that happens to ask for its amount.
+    If so, the transfer pays for what was bought with that signature, not a quote that happens to ask for its amount.
     """
     receipt = next(view.receipt for view in views if isinstance(view, View) and view.receipt is not None)
     transfer, payer = match.transfer, "0x" + match.transfer.sender[2:].rjust(64, "0")
@@ -100,7 +99,7 @@ def _is_authorized(tx: Transaction, rail: PaymentRail, match: Match, views: Sequ
 
 
 def _first_match(tx: Transaction, rail: PaymentRail, named: Named, case: Case, seen: Seen) -> Match | Unknown:
-    """Returns where the first payment is now. It was settled when it was recorded and may have left the chain since."""
+    """Returns the first payment's present match. It was settled when recorded but may have left the chain since."""
     terms = terms_of(named.redeems, rail)
     settled = settle(terms, seen.first_views)
     if isinstance(settled, Unknown):
@@ -119,7 +118,7 @@ def record_unused(
     *,
     now: datetime,
 ) -> Recorded | None:
-    """Records the transaction's money that the claim does not use. Returns the case that the answer names, or None."""
+    """Records any money in the transaction that the claim does not use. Returns the case for the answer, or None."""
     code: str
     match judged:
         case Mismatch(mismatch, unused, block) if block is not None:

@@ -1,8 +1,8 @@
-"""Answers requests without a key by x402: offers, verifies what was signed, answers, settles, and hands the answer out.
+"""Sells answers to requests without a key over x402: offers, verifies the signature, answers, settles, delivers.
 
-The order makes a lost reply harmless. A request is answered first, because that may fail; the answer is sealed and
-stored with the authorization; only then is the payment sent; the answer is handed out when the receipt stands. Whoever
-sends the same request with the same signature again gets the same answer.
+The order makes a lost reply harmless. The request is answered first, because that may fail. The answer is sealed and
+stored with the authorization, and only then is the payment sent. The answer is delivered once the receipt exists. A
+client that repeats the request with the same signature gets the same answer.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ AnswerRequest = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request as a payment is bound to it. `url` is the resource that its offers name, which cover its body."""
+    """The part of a request to which a payment is bound. `url` is the resource that its offers name; `offers` are those
+    that cover its body."""
 
     method: str
     path: str
@@ -82,7 +83,7 @@ class _Asked:
 
 
 class SignedPayments:
-    """Takes payments by signature. One object a process. `ledger`, `derived` and `key_set` may raise
+    """Accepts signed payments. One object per process. `ledger`, `derived` and `key_set` may raise
     `OperatorProblem`."""
 
     def __init__(
@@ -106,10 +107,10 @@ class SignedPayments:
         self._clock = clock
 
     async def answer(self, request: Request, answer: AnswerRequest) -> Response | None:
-        """Answers a request without any credentials. Returns None where no rail is live: then only a key helps.
+        """Answers a request that has no key. Returns None if no rail is live, so that only a key helps.
 
-        `answer` answers it as for a caller in its scope. Raises `PaymentRequired` with offers, `PaymentUsed`,
-        `PaymentAnswered`, `SettlementUnavailable`, and what `answer` raises; then nothing is taken.
+        `answer` answers the request for the caller in its scope. Raises `PaymentRequired` with offers, `PaymentUsed`,
+        `PaymentAnswered`, `SettlementUnavailable`, and what `answer` raises; then no money is taken.
         """
         if not self._rail.takes_signatures:
             return None
@@ -142,12 +143,12 @@ class SignedPayments:
         with self._ledger().read() as reader:
             return authorizations.authorization_at(reader, presented.authorization)
 
-    # A payment that nobody has seen yet.
+    # A new payment.
 
     async def _new(
         self, request: Request, asked: _Asked, presented: Presented, answer: AnswerRequest
     ) -> StoredAuthorization | Response:
-        """Verifies a payment, answers its request and stores both. Returns an answer that is not to be paid for."""
+        """Verifies a payment, answers its request and stores both. Returns a response only if it costs nothing."""
         every = offers_at(asked.method, asked.path)
         offer = offer_paid(presented, every, self._rail, url=asked.url, now_s=self._clock().timestamp())
         if isinstance(offer, Refused):
@@ -172,7 +173,7 @@ class SignedPayments:
         return stored
 
     async def _verified(self, asked: _Asked, presented: Presented) -> tuple[int, int]:
-        """Asks the chain whether a payment can be settled. Returns the head and the payer's balance."""
+        """Checks on the chain that a payment can be settled. Returns the head and the payer's balance."""
         authorization = presented.authorization
         answers, head = await asyncio.gather(
             self._settlements.providers.ask(worth_calls(authorization)), self._settlements.ready()
@@ -197,7 +198,7 @@ class SignedPayments:
         from_block: int,
         balance: int,
     ) -> StoredAuthorization | Refused:
-        """Stores a payment with its answer, unless another request has stored it a moment ago."""
+        """Stores a payment with its answer, unless another request stored it a moment ago."""
         authorization = presented.authorization
         sealed = None if kept is None else seal(self._derived().sealing_key, kept.text(), payment_id)
         with self._ledger().transaction() as tx:
@@ -228,10 +229,10 @@ class SignedPayments:
             authorizations.store_authorization(tx, quote, signature, stored)
         return stored
 
-    # A payment that is stored.
+    # A stored payment.
 
     async def _outcome(self, asked: _Asked, stored: StoredAuthorization, retry_after_s: int) -> Response:
-        """Returns what came of a stored payment, after waiting for that within limits. Raises if it was refused."""
+        """Waits, within limits, for the outcome of a stored payment and returns it. Raises if the payment failed."""
         if not hmac.compare_digest(stored.request_digest, asked.digest):
             raise PaymentUsed(
                 "This authorization pays another request. Sign another one.",
@@ -241,7 +242,7 @@ class SignedPayments:
         try:
             stored, claim = await self._settled(stored)
         except OperatorProblem as problem:
-            # The payment may be under way, so that the client must not take this for a refusal.
+            # The payment may be under way, so the client must not mistake this for a refusal.
             _log.warning("A signed payment waits: %s", problem)
             claim = None
         if stored.state == "stored":
@@ -255,7 +256,7 @@ class SignedPayments:
         return self._handed_out(stored, claim, replayed=replayed)
 
     async def _settled(self, stored: StoredAuthorization) -> tuple[StoredAuthorization, Claim | None]:
-        """Waits until a payment is settled or failed, driving it, for as long as a request may wait."""
+        """Drives a payment until it is settled or failed, for as long as a request may wait."""
         ends, pause_s = time.monotonic() + self._wait_s, FIRST_POLL_S
         current, claim = await asyncio.to_thread(self._look, stored)
         while current.state == "stored" and time.monotonic() < ends:
@@ -277,8 +278,8 @@ class SignedPayments:
             text = unseal(self._derived().sealing_key, stored.answer, stored.payment_id)
         if text is None:
             raise PaymentAnswered(
-                "The answer was kept for 24 hours. The receipt shows what was paid, and by its `recovery` the payer's "
-                "signature replaces a key that is lost.",
+                "The answer was kept for 24 hours. The receipt shows what was paid; at its `recovery` link the payer "
+                "can have a lost key replaced with a signature.",
                 extensions={"links": self._links(stored, claim).model_dump(by_alias=True)},
             )
         kept = kept_answer(text)
@@ -355,10 +356,10 @@ def payments_router(payments: SignedPayments) -> APIRouter:
         PAYMENT_PATH,
         response_model=SignedPayment,
         responses=problems(SignedPaymentUnknown, *STORE_ERRORS),
-        summary="What came of a signed payment",
-        description="Whether an authorization that came in PAYMENT-SIGNATURE is settled, failed or still under way, "
-        "with its transaction and receipt. The answer that it bought is given to who sends the same request and "
-        "signature again, for 24 hours.",
+        summary="The outcome of a signed payment",
+        description="Whether an authorization sent in PAYMENT-SIGNATURE is settled, failed or still under way, with "
+        "its transaction and receipt. To get the answer that it bought, send the same request and signature again "
+        "within 24 hours.",
         operation_id="agent_access_payment",
     )
     def payment(payment_id: Annotated[str, Path(alias="paymentId")]) -> Response:
@@ -375,7 +376,7 @@ def _standing(reader: Reader, payment_id: str) -> tuple[StoredAuthorization, Cla
 
 
 async def _body(request: Request) -> Any:
-    """Returns a decoded body, or None for one that is no JSON: answering the request refuses that."""
+    """Returns the decoded body, or None if it is not JSON, which answering the request then refuses."""
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError):

@@ -44,7 +44,7 @@ from warehouse.ledger.ledger import Ledger
 
 @dataclass(frozen=True, eq=False)
 class QuoteService:
-    """Creates quotes. One object a process. `ledger` and `key_set` may raise `OperatorProblem`."""
+    """Creates quotes. One object per process. `ledger` and `key_set` may raise `OperatorProblem`."""
 
     rail: PaymentRail
     base_url: str
@@ -126,9 +126,11 @@ class QuoteService:
 
     def _too_many(self, request: QuoteRequest, plan: Plan, now: datetime) -> RequestProblem:
         if request.integrity is not None:
-            return PayerProofRequired(f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim or leave them first.")
+            return PayerProofRequired(
+                f"The payer has {PROVEN_QUOTES_MAX} open quotes: claim them or let them expire first."
+            )
         return PayerProofRequired(
-            f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer has to ask with a signature.",
+            f"The payer has {LIVE_QUOTES_MAX} open quotes. For more, the payer must sign the request.",
             errors=[("/integrity", "sign the typed data in `proof`")],
             extensions=self._to_be_signed(request, now),
         )

@@ -1,4 +1,4 @@
-"""Replaces a lost key over HTTP: a challenge, and its signed answer that issues the next key."""
+"""Replaces a lost key over HTTP: issues a challenge, and the next key in return for its signature."""
 
 import asyncio
 from collections.abc import Callable
@@ -35,7 +35,7 @@ from warehouse.access.keys import KeyRecord, KeyState, replaceable_key_of_claim,
 from warehouse.ledger.ledger import Ledger, Reader
 
 _CHALLENGES_RECOGNISED = 5
-"""Used challenges that are told apart from forged ones: each costs the check of a signature."""
+"""How many used challenges are distinguished from forged ones: each costs a signature check."""
 
 _EVERY = (ClaimUnknown, KeyNotRecoverable, *STORE_ERRORS)
 
@@ -44,7 +44,7 @@ ClaimId = Annotated[str, Path(alias="claimId")]
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """Replaces keys. One object a process. `ledger` and `derived` may raise `OperatorProblem`."""
+    """Replaces keys. One object per process. `ledger` and `derived` may raise `OperatorProblem`."""
 
     rail: PaymentRail
     providers: Providers
@@ -120,8 +120,8 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         RECOVERY_PATH,
         response_model=RecoveryChallenge,
         responses=problems(*_EVERY),
-        summary="What its owner signs to replace a lost key",
-        description="EIP-712 typed data that names the claim's present key; good for ten minutes and one replacement.",
+        summary="What the owner of a lost key signs to replace it",
+        description="EIP-712 typed data that names the claim's current key; valid for ten minutes and one replacement.",
         operation_id="agent_access_recovery_challenge",
     )
     def challenge(claim_id: ClaimId) -> Response:
@@ -133,8 +133,8 @@ def recovery_router(recovery: Recovery) -> APIRouter:
         status_code=201,
         responses=problems(RecoveryRefused, PayerContractUnsure, *TEXT_ERRORS, *_EVERY),
         summary="Replace a lost key",
-        description="Revokes the claim's key and issues the next one, by its owner's signature of the challenge. "
-        "Owner, tier, paid time and quota stay.",
+        description="Revokes the claim's key and issues the next one, given its owner's signature of the challenge. "
+        "Owner, tier, paid time and quota stay the same.",
         operation_id="agent_access_recovery",
     )
     async def replace(claim_id: ClaimId, body: RecoveryRequest) -> Response:
@@ -159,8 +159,8 @@ def _recoverable(reader: Reader, claim_id: str) -> tuple[Claim, KeyRecord]:
 
 def _used() -> RecoveryRefused:
     return RecoveryRefused(
-        "The signature is right, and its challenge was used: the key that it names is not the claim's present key any "
-        "more. If you have no later key, ask for a fresh challenge and sign that."
+        "The signature is valid, but its challenge was already used: the key that it names is no longer the claim's "
+        "current key. If you have no later key, request a fresh challenge and sign that."
     )
 
 

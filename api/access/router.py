@@ -46,12 +46,12 @@ _QUOTE_REFUSALS = (
 
 _CLAIM_RESPONSES: dict[int | str, dict[str, Any]] = {
     201: {
-        "description": "Issued, or the same answer again",
+        "description": "Issued, or the same answer again on a retry",
         "headers": REPLAYED_HEADERS,
     },
     202: {
         "model": PendingAnswer,
-        "description": "Not settled yet, or not known: send the same again later, and don't pay again",
+        "description": "Not settled yet, or unknown: send the same request again later, and don't pay again",
         "headers": header_refs("Retry-After"),
     },
 }
@@ -63,7 +63,7 @@ _PICTURE: dict[int | str, dict[str, Any]] = {
 
 
 class Jwk(Document):
-    """An Ed25519 public key as RFC 8037 writes it."""
+    """An Ed25519 public key in the form of RFC 8037."""
 
     kty: str
     crv: str
@@ -74,7 +74,7 @@ class Jwk(Document):
 
 
 class Jwks(Document):
-    """Every key that ever signed and those that will, newest first."""
+    """Every key that has ever signed or will sign, newest first."""
 
     keys: list[Jwk]
 
@@ -99,8 +99,8 @@ def access_router(service: AccessService) -> APIRouter:
         status_code=201,
         responses=problems(*_QUOTE_REFUSALS, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Get a signed quote",
-        description="What to send, where and until when. No other open quote of the payer has its amount, so send "
-        "exactly that.",
+        description="What to send, where and until when. No other open quote of the payer has the same amount, so "
+        "send exactly that amount.",
         operation_id="agent_access_quote",
     )
     async def quote(request: Request, body: QuoteRequest) -> Response:
@@ -124,9 +124,9 @@ def access_router(service: AccessService) -> APIRouter:
         status_code=201,
         responses=_CLAIM_RESPONSES | problems(*CLAIM_REFUSALS, ParameterInvalid, *TEXT_ERRORS, *STORE_ERRORS),
         summary="Redeem a paid quote",
-        description="Verifies the payment on the chain and issues an API key with a receipt, exactly once for a quote. "
-        "A 402 means that the payment definitely does not match; it is no x402 challenge. A repeated "
-        "Idempotency-Key gives the same key again until that key is first used, or for 24 hours.",
+        description="Verifies the payment on the chain and issues an API key with a receipt, exactly once per quote. "
+        "A 402 means that the payment definitely does not match; it is not an x402 challenge. A repeated "
+        "Idempotency-Key returns the same key until that key is first used, for at most 24 hours.",
         operation_id="agent_access_claim",
     )
     async def claim(request: Request, body: ClaimRequest, idempotency_key: IdempotencyKey = None) -> Response:
@@ -143,7 +143,7 @@ def access_router(service: AccessService) -> APIRouter:
         response_model=Receipt,
         responses=problems(ClaimUnknown, *STORE_ERRORS),
         summary="The receipt of a claim",
-        description="The redacted, signed record of a claim, which holds neither the key nor the quote's hashes.",
+        description="The redacted, signed record of a claim. It contains neither the key nor the quote's hashes.",
         operation_id="agent_access_receipt",
     )
     def receipt(claim_id: Annotated[str, Path(alias="claimId")]) -> Response:
@@ -154,7 +154,7 @@ def access_router(service: AccessService) -> APIRouter:
         response_model=Jwks,
         responses=UNCHANGED | problems(MethodNotAllowed, InternalFault, StoreUnavailable),
         summary="Keys that sign quotes and receipts",
-        description="The public keys, the oldest of which still verify what they signed.",
+        description="The public keys, including old ones, which still verify what they signed.",
         operation_id="jwks",
         tags=["discovery"],
     )

@@ -1,7 +1,7 @@
-"""Asks every RPC provider about one transaction, at once and within bounds. Other modules judge the answers.
+"""Queries every RPC provider, concurrently and within bounds. Other modules judge the answers.
 
-Answers are untrusted: capped in size and time and read strictly. A provider without a usable answer counts as silent.
-A provider's URL may hold a key: only its host leaves this module.
+Answers are untrusted: capped in size and time and parsed strictly. A provider without a usable answer counts as silent.
+A provider's URL may contain a key, so only its host leaves this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from warehouse.clients.http import ask, client
 
 CALL_TIMEOUT_S = 3.0
 ALL_CALLS_TIMEOUT_S = 6.5
-"""For one round of questions to a provider; a claim takes at most two, which is less than its lease."""
+"""For one round of calls to a provider. A claim takes at most two rounds, which together are shorter than its lease."""
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 CHAIN_ID_FOR_S = 60.0
@@ -36,7 +36,7 @@ Value = TypeVar("Value")
 
 
 class Providers:
-    """The configured RPC providers. Any event loop may use it; `urls` are asked side by side, each on its own."""
+    """The configured RPC providers, usable from any event loop. All `urls` are queried concurrently."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class Providers:
         return await self._all(lambda provider, http: provider.call_contract(http, address, data))
 
     async def ask(self, calls: Sequence[Call]) -> list[list[Any | RpcError] | Silence]:
-        """Asks the same calls, at most six. Each place of an answer holds a decoded result or its `RpcError`."""
+        """Sends the same calls, at most six. An answer has a decoded result or an `RpcError` for each call."""
         return await self._all(lambda provider, http: provider.answers(http, calls))
 
     async def send(self, raw: str) -> None:
-        """Hands a signed transaction to every provider. Their replies decide nothing, so they are not returned."""
+        """Sends a signed transaction to every provider. Their replies decide nothing, so they are not returned."""
         await self.ask([("eth_sendRawTransaction", [raw])])
 
     async def _all(
@@ -99,7 +99,7 @@ class Providers:
 
 
 async def settle(proof: Proof, providers: Providers, quorum: int) -> Proved | NotProved | Unsure:
-    """Returns a proof after asking the signer's contract where only that can decide."""
+    """Settles a proof, asking the signer's contract if only that can decide."""
     if not isinstance(proof, AskContract):
         return proof
     verdict = contract_says(await providers.calls(proof.address, proof.data), quorum)

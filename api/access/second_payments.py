@@ -1,4 +1,4 @@
-"""Records money that arrives for a quote after it was redeemed, so that none is lost."""
+"""Records money that arrives for a quote after it was redeemed, so that no payment is lost."""
 
 import asyncio
 import time
@@ -28,14 +28,14 @@ _MOST_REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Unseen:
-    """The redeemed quote of a claim that names a transaction which the ledger does not know."""
+    """The redeemed quote of a claim whose transaction is not in the ledger."""
 
     quote: Quote
 
 
 @dataclass(eq=False)
 class SecondPayments:
-    """Finds second payments. One object a process. `ledger` may raise `OperatorProblem`."""
+    """Finds second payments. One object per process. `ledger` may raise `OperatorProblem`."""
 
     rail: PaymentRail
     providers: Providers
@@ -49,7 +49,7 @@ class SecondPayments:
     async def case_of(self, request: ClaimRequest) -> Recorded | None:
         """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
 
-        Also returns None while the transaction is not settled; the client may ask again then.
+        Also returns None while the transaction is unsettled; the client may ask again later.
         """
         known = await asyncio.to_thread(self._known_case, request)
         if not isinstance(known, _Unseen):

@@ -71,7 +71,7 @@ from warehouse.access.keys import alive_key_of_claim, sealed_key
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 SILENT_FOR_S = 2.0
-"""Seconds for which a pending claim is answered as pending again without asking the providers."""
+"""Seconds for which a pending claim gets the same answer without asking the providers."""
 
 _MOST_REMEMBERED = 10_000
 _log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A request to redeem a quote that holds the quote's lease. Everything is checked except what the chain decides."""
+    """A request that holds the lease of the quote it redeems. All is checked except what the chain decides."""
 
     request: ClaimRequest
     idempotency_key: str | None
@@ -99,7 +99,7 @@ class _Attempt:
 
 
 class AccessService:
-    """Redeems quotes. One object a process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
+    """Redeems quotes. One object per process. `ledger`, `derived` and `key_set` may raise `OperatorProblem`."""
 
     def __init__(
         self,
@@ -156,11 +156,11 @@ class AccessService:
             raise paid_twice(exists, second) from None
 
     async def _redeem(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
-        """Takes the quote's lease, asks the chain without a transaction, and decides in one.
+        """Takes the quote's lease, asks the chain outside any transaction, and decides inside one.
 
         While one request asks the chain, which takes seconds, another one for the same quote gets `ClaimInProgress`.
-        The lease ends in the transaction that decides, or here if the chain gave no answer to decide on. A process that
-        dies meanwhile leaves it to expire (`claims.LEASE_FOR`).
+        The lease ends in the transaction that decides, or here if the chain gave no answer to decide on. If the process
+        dies meanwhile, the lease expires (`claims.LEASE_FOR`).
         """
         attempt = await asyncio.to_thread(self._begin, request, idempotency_key)
         if not isinstance(attempt, _Attempt):
@@ -179,8 +179,8 @@ class AccessService:
     async def _ask_chain(self, attempt: _Attempt) -> PendingAnswer | tuple[Seen, bool]:
         """Returns the providers' views and whether the operator has proven itself.
 
-        Asks a payer that is a contract first, and returns a pending answer if it can't be asked. Raises the refusals of
-        a wrong proof or consent.
+        If the payer is a contract, asks it first and returns a pending answer if that fails. Raises the refusals of a
+        wrong proof or consent.
         """
         proof = None if attempt.proof is None else await settle(attempt.proof, self._providers, self.rail.quorum)
         if isinstance(proof, str):
@@ -204,7 +204,7 @@ class AccessService:
             return self._receipt(claim, _stored_receipt(reader, claim))
 
     def _begin(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer | _Attempt:
-        """Checks everything that needs no chain. Returns the answer if there is one already; else takes the lease."""
+        """Checks everything that does not need the chain. Returns an existing answer or else takes the lease."""
         named = self._named_quotes(request, idempotency_key)
         if isinstance(named, Redeemed):
             return named
@@ -213,9 +213,10 @@ class AccessService:
         return self._remembered(request) or self._take_lease(attempt) or attempt
 
     def _named_quotes(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | Named:
-        """Returns the named quotes if id and hashes are right and nobody has redeemed them; else the repeated answer.
+        """Returns the named quotes if id and hashes match and they are not redeemed, or the answer that this request
+        got before.
 
-        Raises the refusal of a wrong or redeemed quote.
+        Raises the refusal of a wrong quote or of one that another request redeemed.
         """
         with self._ledger().read() as reader:
             stored = claims.find_quote(reader, request.quote_id)
@@ -230,7 +231,7 @@ class AccessService:
     def _redeemed(
         self, reader: Reader, request: ClaimRequest, idempotency_key: str | None, quote: Quote
     ) -> Redeemed | None:
-        """Returns the repeated answer if this very request was answered before. Raises if another one redeemed the
+        """Returns the stored answer if this very request was answered before. Raises if another one redeemed the
         quote."""
         if idempotency_key is not None:
             earlier = claims.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
@@ -289,7 +290,7 @@ class AccessService:
         return proof
 
     def _take_lease(self, attempt: _Attempt) -> Redeemed | None:
-        """Takes the lease. Returns the repeated answer if another request redeemed the quote a moment ago."""
+        """Takes the lease. Returns the stored answer if a copy of this request redeemed the quote a moment ago."""
         quote = attempt.named.redeems
         with self._ledger().transaction() as tx:
             if claims.take_lease(tx, quote.quote_id, attempt.lease, now=self._clock()):
@@ -306,7 +307,7 @@ class AccessService:
             claims.release_lease(tx, attempt.named.redeems.quote_id, attempt.lease)
 
     def _decide(self, attempt: _Attempt, seen: Seen, operator_proven: bool) -> Redeemed | PendingAnswer:
-        """Judges the payment and issues the key if it pays, in one transaction, so transfers used meanwhile count."""
+        """Judges the payment and issues the key if it pays, in one transaction, which sees transfers used meanwhile."""
         request, named = attempt.request, attempt.named
         with self._ledger().transaction() as tx:
             claims.release_lease(tx, named.redeems.quote_id, attempt.lease)
@@ -356,7 +357,7 @@ class AccessService:
             requests_per_day=self._requests_per_day[claim.tier],
             base_url=self._base_url,
         )
-        # A wrong consent is refused before, so a consent that came and proved nothing could not be checked.
+        # A wrong consent was refused earlier, so a consent that was sent but proved nothing could not be checked.
         operator = operator_of(claim, self._base_url, was_unsure=request.operator_proof is not None)
         return claim_fields(claim, self._receipt(claim, receipt), packet, operator)
 
@@ -383,7 +384,7 @@ class AccessService:
 
 
 def _hashes_match(request: ClaimRequest, quote: Quote) -> bool:
-    """Compares both hashes, each in constant time."""
+    """Compares both hashes in constant time."""
     right = hmac.compare_digest(request.quote_hash, quote.quote_hash)
     return hmac.compare_digest(request.payment_requirement_hash, quote.requirement_hash) and right
 

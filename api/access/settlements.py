@@ -1,8 +1,8 @@
-"""Settles stored authorizations: sends them, judges what the chain made of them, and issues what they pay for.
+"""Settles stored authorizations: sends them, determines their outcome on the chain, and issues what they pay for.
 
-Any process may settle any authorization, again and again: what it does next follows from ledger and chain alone. A
-ledger-held lease keeps to one sender at a time; if two overlap after all, the ledger's constraints still give a nonce
-to one authorization and the coin still moves the money once.
+Any process may settle any authorization, any number of times: its next step follows only from ledger and chain. A
+lease in the ledger allows one sender at a time. If two overlap after all, the ledger's constraints still give a nonce
+to only one authorization, and the coin still moves the money only once.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ from warehouse.access.issue import Issued, Issuer, issue_claim
 from warehouse.ledger.ledger import Ledger, Reader, Transaction
 
 REPLACED_AFTER = timedelta(seconds=12)
-"""Time after which a transaction that no block took is signed again with higher fees."""
+"""Time after which a transaction that is in no block is signed again with higher fees."""
 
 LOST_AFTER = timedelta(seconds=30)
-"""Time after which a nonce that the chain has passed without any transaction of ours counts as somebody else's."""
+"""Time after which a nonce that the chain passed without a transaction of ours counts as used by someone else."""
 
 SENT_AGAIN_AFTER_S = 2.0
 CHECKED_EVERY_S = 20.0
 CHECKED_AGAIN_AFTER_S = 3.0
-"""The same while the rail does not work."""
+"""Replaces `CHECKED_EVERY_S` while the rail does not work."""
 
 ENDED_FOR_S = 12
-"""Seconds that the chain's clock has to be past an authorization's end before nothing can come of it."""
+"""Seconds by which the chain's clock must be past an authorization's end before it counts as expired."""
 
 EXPIRED = "invalid_exact_evm_payload_authorization_valid_before"
 CANCELED = "authorization_canceled"
@@ -85,7 +85,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The reason why no signed payment can be taken now: a stable code and words for the client."""
+    """The reason why no signed payment can be accepted now: a stable code and a text for the client."""
 
     code: str
     detail: str
@@ -96,7 +96,7 @@ SILENT = Condition("providers_unsure", "Too few RPC providers answer alike.")
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """The answer that a payment buys, as it is sealed."""
+    """The answer that a payment buys, in the form in which it is sealed."""
 
     status: int
     body: str
@@ -107,13 +107,13 @@ class KeptAnswer:
 
 
 def kept_answer(text: str) -> KeptAnswer:
-    """Returns the answer that `KeptAnswer.text` wrote."""
+    """Parses the text that `KeptAnswer.text` wrote."""
     status, media_type, body = json.loads(text)
     return KeptAnswer(status, body, media_type)
 
 
 class Settlements:
-    """Settles authorizations. One object a process. `ledger`, `derived`, `key_set` and `relayer` may raise
+    """Settles authorizations. One object per process. `ledger`, `derived`, `key_set` and `relayer` may raise
     `OperatorProblem`."""
 
     def __init__(
@@ -147,13 +147,13 @@ class Settlements:
         self._sent: dict[str, float] = {}
         self._driving = False
 
-    # Whether payments can be taken.
+    # Whether payments can be accepted.
 
     async def condition(self) -> Condition | None:
-        """Returns why no signed payment can be taken now, or None, as it was found some seconds ago.
+        """Returns why no signed payment can be accepted, or None, as of the last check some seconds ago.
 
-        Only the first request waits for the chain. Later ones ask again beside their answer, so that silent providers
-        delay nobody who has no key.
+        Only the first request waits for the chain. Later ones repeat the check in the background, so that silent
+        providers delay nobody who has no key.
         """
         if self._checked is None:
             await self.ready()
@@ -165,12 +165,12 @@ class Settlements:
         return condition
 
     async def watch(self) -> None:
-        """Looks whether payments can be taken, and settles those that nobody waits for. Raises `OperatorProblem`."""
+        """Checks whether payments can be accepted and settles those that nobody waits for. Raises `OperatorProblem`."""
         await self.ready()
         await self.drive()
 
     async def ready(self) -> Head | Condition:
-        """Returns what the providers have reached if a payment can be taken at this moment, or why it can't."""
+        """Returns the head that the providers agree on if a payment can be accepted right now, or why it can't."""
         found = await self._check()
         condition = found if isinstance(found, Condition) else None
         if condition is not None and (self._checked is None or self._checked[1] != condition):
@@ -214,9 +214,9 @@ class Settlements:
     # Settling.
 
     async def drive(self) -> None:
-        """Takes every due authorization, and every nonce that no block has taken, one step further.
+        """Takes every due authorization, and every nonce that is in no block yet, one step further.
 
-        Does nothing if this process or another one is at it. Raises `OperatorProblem`.
+        Does nothing while this or another process is already driving. Raises `OperatorProblem`.
         """
         if self._driving:
             return
@@ -264,7 +264,7 @@ class Settlements:
             return authorizations.authorizations_due(reader, self.rail.chain_id, now=self._clock())
 
     async def _judge(self, stored: StoredAuthorization, head: Head) -> None:
-        """Decides what the chain made of an authorization, if it can be known."""
+        """Decides the outcome of an authorization from the chain, if it is known yet."""
         hashes, terms = await asyncio.to_thread(self._sent_for, stored)
         seen = await asyncio.gather(*map(self.providers.views, hashes))
         for transaction_hash, views in zip(hashes, seen, strict=True):
@@ -286,8 +286,8 @@ class Settlements:
         return [transaction.transaction_hash for transaction in sent], terms_of(quote.quote, self.rail)
 
     async def _judge_unpaid(self, stored: StoredAuthorization, *, ended: bool) -> None:
-        """Decides on an authorization that none of our transactions settled: somebody else may have sent it, its payer
-        may have cancelled it, or it can't move money any more."""
+        """Decides on an authorization that none of our transactions settled: someone else may have sent it, its payer
+        may have cancelled it, or it can no longer move money."""
         worth = read_worth(self.rail, await self.providers.ask(worth_calls(stored.authorization)))
         if worth.used is None:
             return
@@ -309,7 +309,7 @@ class Settlements:
             await asyncio.to_thread(self._fail, stored, code, for_good=False)
 
     def _pay(self, stored: StoredAuthorization, transaction_hash: str, views: Sequence[View | Silence]) -> bool:
-        """Issues what an authorization pays for, if this transaction settled it. Returns True if all is decided."""
+        """Issues what an authorization pays for if this transaction settled it. Returns True if that is decided."""
         with self._ledger().transaction() as tx:
             current = authorizations.find_authorization(tx, stored.payment_id)
             quote = claims.find_quote(tx, stored.quote_id)
@@ -328,7 +328,7 @@ class Settlements:
                 authorizations.forget_answers(tx, now=now)
                 return True
             if isinstance(verdict, Mismatch) and verdict.code not in ("tx_failed", "transfer_already_used"):
-                # It moved money, but not as it was signed: a coin that takes a fee. Its sender has a case.
+                # It moved money, but not as signed, for example because the coin takes a fee. Its sender gets a case.
                 filing = Filing(quote.quote, proven=True)
                 record_unused(tx, self.rail, self._base_url, filing, transaction_hash, verdict, now=now)
                 authorizations.mark_failed(tx, stored.payment_id, MISMATCHED, for_good=True, now=now)
@@ -362,7 +362,7 @@ class Settlements:
             authorizations.mark_failed(tx, stored.payment_id, code, for_good=for_good, now=self._clock())
 
     def _note_lost(self, stored: StoredAuthorization, seen: Sequence[Sequence[View | Silence]], head: Head) -> None:
-        """Takes the nonce from an authorization if the chain has passed it without any of our transactions."""
+        """Withdraws an authorization's nonce if the chain has passed it without any of our transactions."""
         with self._ledger().transaction() as tx:
             relay = authorizations.relay_of(tx, stored.payment_id)
             if relay is None or relay.nonce >= head.nonces_used:
@@ -373,14 +373,14 @@ class Settlements:
             authorizations.lose_relay(tx, relay)
 
     def _unknown(self, views: Sequence[View | Silence]) -> bool:
-        """Decides whether enough providers say that they know nothing of a transaction, and none that it does."""
+        """Decides whether enough providers answered about a transaction and none of them knows it."""
         answered = [view for view in views if isinstance(view, View)]
         return len(answered) >= max(self.rail.quorum, 1) and all(view.receipt is None for view in answered)
 
     # Sending.
 
     async def _assign(self, stored: StoredAuthorization, head: Head, account: Any) -> None:
-        """Gives an authorization a nonce and stores its signed transaction, if the transfer would go through now."""
+        """Assigns an authorization a nonce and stores its signed transaction, if the transfer would succeed now."""
         if await asyncio.to_thread(self._has_relay, stored) or head.time_s >= stored.authorization.valid_before:
             return
         worth = read_worth(self.rail, await self.providers.ask(worth_calls(stored.authorization)))
@@ -411,7 +411,7 @@ class Settlements:
             self._sign(tx, relay, account, head.fees)
 
     async def _send(self, head: Head, account: Any) -> None:
-        """Sends what no block has taken, also after a reorganisation; replaces what hangs, and fills gaps."""
+        """Sends transactions that are in no block, also after a reorg; replaces stuck ones and fills nonce gaps."""
         now = self._monotonic()
         for transaction in await asyncio.to_thread(self._unmined, head, account):
             if now - self._sent.get(transaction.transaction_hash, -SENT_AGAIN_AFTER_S) >= SENT_AGAIN_AFTER_S:
@@ -421,7 +421,7 @@ class Settlements:
             self._sent.clear()
 
     def _unmined(self, head: Head, account: Any) -> list[RelayedTransaction]:
-        """Returns the newest transaction of each nonce from the chain's next one on, in order."""
+        """Returns the newest transaction of each nonce, in order, starting at the chain's next nonce."""
         relayer = account.address.lower()
         with self._ledger().read() as reader:
             relays = authorizations.relays_from(reader, relayer, self.rail.chain_id, head.nonces_used)
@@ -451,7 +451,7 @@ class Settlements:
         return authorizations.transactions_of_nonce(reader, relay)[0]
 
     def _sign(self, tx: Transaction, relay: Relay, account: Any, fees: Fees) -> RelayedTransaction:
-        """Signs the transaction of a nonce and stores it. A nonce that fills a gap sends nothing to its own address."""
+        """Signs and stores the transaction of a nonce. One that fills a gap transfers nothing to the relayer itself."""
         stored = None if relay.payment_id is None else authorizations.find_authorization(tx, relay.payment_id)
         to = account.address if stored is None else checksum_address(stored.authorization.asset)
         signed = account.sign_transaction(

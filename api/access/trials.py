@@ -1,4 +1,4 @@
-"""Issues trial keys over HTTP: a challenge, and its signed answer that gives the key."""
+"""Issues trial keys over HTTP: a challenge, and a key in return for its signature."""
 
 import asyncio
 from collections.abc import Callable
@@ -50,7 +50,7 @@ from warehouse.access.trials import (
 from warehouse.ledger.ledger import Ledger, Reader
 
 _ISSUED: dict[int | str, dict[str, Any]] = {
-    201: {"description": "Issued, or the same answer again", "headers": REPLAYED_HEADERS}
+    201: {"description": "Issued, or the same answer again on a retry", "headers": REPLAYED_HEADERS}
 }
 
 Wallet = Annotated[AskedAddress, Path(alias="address", description="The wallet that gets the key, and signs for it")]
@@ -58,7 +58,7 @@ Wallet = Annotated[AskedAddress, Path(alias="address", description="The wallet t
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Issues trial keys, `most_a_day` at most. One object a process.
+    """Issues trial keys, `most_a_day` at most. One object per process.
 
     `ledger` and `derived` may raise `OperatorProblem`; `client_of` returns the address that a request came from.
     """
@@ -85,7 +85,7 @@ class Trials:
         )
 
     async def issue(self, wallet: str, request: TrialRequest, client: str) -> tuple[TrialAnswer, bool]:
-        """Returns the key of a signed challenge, and whether it is the same answer again.
+        """Returns the key of a signed challenge, and whether this repeats an earlier answer.
 
         Raises `TrialsOff`, `TrialRefused`, `TrialTaken`, `TrialsExhausted`, `TrialAnswered`.
         """
@@ -107,8 +107,8 @@ class Trials:
         return TrialAnswer(data=packet), issued.replayed
 
     def _check(self, wallet: str, request: TrialRequest, client: str) -> tuple[Applicant, Proof]:
-        """Refuses what needs no signature to be refused, and judges the signature as far as possible without the
-        chain. A challenge that was answered is judged whatever its age, since its answer may have been lost."""
+        """Refuses what can be refused without a signature check, then checks the signature as far as possible without
+        the chain. A challenge that was answered is accepted at any age, because its answer may have been lost."""
         message = trial_typed_data(
             wallet,
             request.issued_at,
@@ -130,7 +130,7 @@ class Trials:
             if is_answered(tx, applicant.challenge_sha256):
                 again = answered(tx, derived, applicant.challenge_sha256, now=now)
                 if again is None:
-                    raise TrialAnswered("The key was used, or a day has passed. Whoever signed had it.")
+                    raise TrialAnswered("The key was used, or a day has passed. The wallet that signed already got it.")
                 return again
             self._refuse_if_none_left(tx, applicant)
             return take_trial(tx, derived, applicant, self.most_a_day, now=now)
@@ -170,7 +170,7 @@ def trials_router(trials: Trials) -> APIRouter:
         response_model=TrialChallenge,
         responses=problems(ParameterInvalid, TrialsOff, *STORE_ERRORS),
         summary="What a wallet signs to get a trial key",
-        description="EIP-712 typed data that names the wallet and this service; good for ten minutes and one key.",
+        description="EIP-712 typed data that names the wallet and this service; valid for ten minutes and one key.",
         operation_id="agent_access_trial_challenge",
     )
     def challenge(address: Wallet) -> Response:
@@ -193,10 +193,11 @@ def trials_router(trials: Trials) -> APIRouter:
             *STORE_ERRORS,
         ),
         summary="Get a trial key",
-        description=f"Issues a key of {plan.requests_per_day} requests a UTC day for {plan.days} days, by the wallet's "
-        f"signature of the challenge and without a payment; {plan.private_nodes} private nodes at most, erased "
-        f"{plan.erased_after_days} days after its end unless the wallet has another key then. The same signed "
-        "challenge gets the same key again until that is used, for 24 hours.",
+        description=f"Issues a key for {plan.requests_per_day} requests per UTC day over {plan.days} days, in return "
+        "for the wallet's signature of the challenge and without payment. It can write up to "
+        f"{plan.private_nodes} private nodes, which are erased {plan.erased_after_days} days after the trial ends "
+        "unless the wallet has another key by then. The same signed challenge returns the same key until that is "
+        "used, for at most 24 hours.",
         operation_id="agent_access_trial",
     )
     async def issue(address: Wallet, body: TrialRequest, request: Request) -> Response:

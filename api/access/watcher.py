@@ -1,6 +1,6 @@
-"""Watches between requests: the chain's clock against ours, the coin, and issued claims until they are final.
+"""Watches the chain between requests: its clock against ours, the coin, and issued claims until they are final.
 
-Every process does so independently, because doing it twice changes nothing.
+Every process watches independently, because doing it twice changes nothing.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Watcher:
-    """Watches the chain. One object a process; does nothing if payments are not configured. `ledger` may raise
+    """Watches the chain. One object per process; does nothing if payments are not configured. `ledger` may raise
     `OperatorProblem`."""
 
     rail: PaymentRail
@@ -34,9 +34,9 @@ class Watcher:
     _: KW_ONLY
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     settle: Callable[[], Awaitable[None]] | None = None
-    """Settles signed payments that nobody waits for, as after a kill."""
+    """Settles signed payments that nobody waits for, for example after a kill."""
     look_at_coin: Callable[[], Awaitable[None]] | None = None
-    """Asks whether the coin has the decimals in which amounts are counted."""
+    """Checks that the coin has the decimals in which amounts are counted."""
     _skew_s: int | None = field(default=None, init=False)
     _answering: tuple[bool, ...] = field(default=(), init=False)
 
@@ -47,11 +47,11 @@ class Watcher:
 
     @property
     def nodes_answering(self) -> tuple[bool, ...]:
-        """Tells for each provider, in the order of the settings, whether its last request was answered."""
+        """Returns for each provider, in the order of the settings, whether it answered the last request."""
         return self._answering
 
     async def run(self) -> None:
-        """Watches until cancelled; retries failures the next time."""
+        """Watches until cancelled; a failed check is repeated in the next round."""
         if self.rail.missing:
             return
         while True:
@@ -79,7 +79,7 @@ class Watcher:
             _log.warning("Our clock is %d s ahead of the chain's newest block.", self._skew_s)
 
     async def watch_claims(self) -> Counter[Outcome]:
-        """Checks every payment that is not final once. Returns the number of each outcome. Raises `OperatorProblem`."""
+        """Checks every unfinal payment once and counts the outcomes. Raises `OperatorProblem`."""
         payments = await asyncio.to_thread(lambda: payments_to_watch(self.ledger(), self.rail))
         limit = asyncio.Semaphore(_AT_ONCE)
 

@@ -1,1 +1,1 @@
-"""Connect over MCP: the endpoint, its tools and what pairs an assistant with its person."""
+"""Connect over MCP: the endpoint, its tools and the pairing of an assistant with its user."""

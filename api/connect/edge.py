@@ -1,7 +1,7 @@
-"""The HTTP edge before the MCP SDK: it passes on only single well-formed messages from clients that may send them.
+"""The HTTP edge in front of the MCP SDK: passes on only single, well-formed messages from permitted clients.
 
-The SDK would treat a message that is not JSON-RPC as bad parameters and `id: null` as a notification, and would hold a
-GET open for ever.
+On its own, the SDK would report a message that is not JSON-RPC as bad parameters, treat `id: null` as a notification,
+and hold a GET open forever.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CLIENT = "svc.client"
-"""Scope key of the rate-limit key of the client's address, for the SDK's handlers."""
+"""Scope key under which the SDK's handlers find the rate-limit key of the client's address."""
 
 METHODS = "POST, OPTIONS"
 PREFLIGHT = {
@@ -67,9 +67,9 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Edge:
-    """An ASGI application for one path. `open_server` creates the server of messages; it is called once, in a thread.
+    """An ASGI application for one path. `open_server` creates the message server; it is called once, in a thread.
 
-    `is_work` decides by its method whether a message counts for the day of the key that it came with.
+    `is_work` decides by a message's method whether it counts against the daily quota of its key.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Edge:
             await Response(status_code=204, headers=PREFLIGHT)(scope, receive, send)
             return
         request = Request(scope, receive)
-        work_of(scope).began = False  # a message decides by its method
+        work_of(scope).began = False  # whether it is work depends on the message's method, read below
         try:
             self._policy.check(request)
             _check_media_type(request)
@@ -112,7 +112,7 @@ class Edge:
         version = dict(scope["headers"]).get(_VERSION, PROTOCOL_VERSIONS[0].encode()).decode("latin-1").strip()
         if version not in PROTOCOL_VERSIONS:
             data = {"supported": list(MODERN_VERSIONS), "requested": version}
-            text = "Unsupported protocol version; initialize agrees on revisions before those that are supported here."
+            text = "Unsupported protocol version; for an older revision, negotiate it with initialize."
             body = error_body(UNSUPPORTED_PROTOCOL_VERSION, text, id=message.get("id"), data=data)
             await _error(400, self._completed(body, scope, message.get("id")))(scope, receive, send)
             return
@@ -121,20 +121,20 @@ class Edge:
             return
         work_of(scope).began = self._is_work(message["method"])
         server = await asyncio.to_thread(self._open_once) if self._server is None else self._server
-        # White space around a value is not part of it, which not every server before us knows.
+        # White space around a value is not part of it, but not every server in front of us strips it.
         forwarded = [(name, value.strip()) for name, value in scope["headers"] if name not in _OURS]
         answer = self._answering(scope, message["id"], send)
         if not isinstance(message["id"], str | int):
             message = {**message, "id": _OUR_ID}  # the SDK accepts neither null nor fractions
         body = json.dumps(message).encode()
         length = (b"content-length", str(len(body)).encode())
-        # The SDK compares the content type with its case, which no media type has.
+        # The SDK compares content types case-sensitively, although media types are not.
         headers = [*forwarded, (b"accept", _ACCEPT), (b"content-type", _JSON.encode()), length]
         inner = {**scope, "headers": headers, CLIENT: self._policy.client(scope)}
         await server(inner, _whole(body), answer)
 
     def _answering(self, scope: Scope, id: RequestId, send: Send) -> Send:
-        """Returns a send for a complete answer of the SDK that restores the original `id` and completes an error."""
+        """Returns a `send` for the SDK's answer that restores the message's original `id` and completes an error."""
         start: MutableMapping[str, Any] = {}
 
         async def complete(message: MutableMapping[str, Any]) -> None:
@@ -153,7 +153,7 @@ class Edge:
         return complete
 
     def _completed(self, body: bytes, scope: Scope, id: RequestId) -> bytes:
-        """Returns an answer with this id, of which an error has a stable code and links in its `data`."""
+        """Returns the answer with this id; adds a stable code and links to the `data` of an error."""
         is_our_id = not isinstance(id, str | int)
         if not is_our_id and b'"error"' not in body:
             return body
@@ -173,9 +173,9 @@ class Edge:
 
 
 class OriginPolicy:
-    """Decides who may send messages: requests to one of our hosts, and among web pages ours and the allowed ones.
+    """Decides who may send messages: the Host must be one of ours, and an Origin must be ours or an allowed one.
 
-    So no page of another origin can make a browser act here, even if the page's name points to our address.
+    So no page of another origin can make a browser act here, even if that page's name resolves to our address.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -208,7 +208,7 @@ class OriginPolicy:
         if host in self._hosts or _is_loopback(host):
             return True
         if request.client is not None and self._clients.trusts(request.client.host):
-            # A proxy may ask with its own name for us.
+            # A proxy may use its own name for us.
             return True
         listening = request.scope.get("server")
         return listening is not None and host == f"{listening[0]}:{listening[1]}"

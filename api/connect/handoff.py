@@ -1,4 +1,4 @@
-"""Asks the companion application about a pairing code, within bounds. `contracts/connect/handoff.py` judges replies."""
+"""Asks the companion application about a pairing code, within limits. `contracts/connect/handoff.py` judges replies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Handoff:
         *,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """`secret` signs both ways; without it only a companion on this machine counts. `clock` is in UTC."""
+        """`secret` signs requests and replies; without it, only a companion on this machine is trusted. `clock` is in
+        UTC."""
         self.timeout_s = timeout_s
         self._url = app_url + VERIFY_PATH
         self._may_be_asked = may_be_asked(app_url, signed=secret is not None)
@@ -57,9 +58,9 @@ class Handoff:
         self._clock = clock
 
     async def vouched(self, code: str) -> Vouched | None:
-        """Returns the companion's statement about a code, or None if the code is not good or the reply is not credible.
+        """Returns the companion's statement about a code, or None if the code is invalid or the reply not credible.
 
-        Raises `OperatorProblem` where the nonces of earlier replies can't be looked up.
+        Raises `OperatorProblem` if the nonces of earlier replies can't be looked up.
         """
         if not self._may_be_asked:
             _log.warning("SVC_APP_URL is not on this machine: no code is good until SVC_HANDOFF_SECRET is set.")
@@ -101,7 +102,7 @@ class Handoff:
 
     async def _check_signature(self, secret: bytes, headers: httpx.Headers, reply: bytes) -> None:
         nonce, timestamp = signed_nonce(secret, headers, reply, self._clock().timestamp())
-        # Counted at the time that is signed: a replay falls into the same window, whenever it comes.
+        # Counted at the signed time, so that a replay falls into the same window whenever it arrives.
         first = await asyncio.to_thread(
             self._counters.take, f"handoff nonce:{timestamp}.{nonce}", 1, 2 * CLOCKS_DIFFER_S, float(timestamp)
         )

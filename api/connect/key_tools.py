@@ -1,4 +1,4 @@
-"""Runs the tools and resources of the MCP server by key. Other rooms do the work, as for their HTTP routes."""
+"""Runs the tools and resources of the MCP server for keys. The rooms behind the HTTP routes do the work."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class KeyCapabilities:
-    """The functions behind the HTTP routes of other rooms, which tools call for a key. They raise the same errors.
+    """The functions behind other rooms' HTTP routes, called by tools on behalf of a key. They raise the same errors.
 
     Each gets the caller, or the owner whose private nodes are visible, and returns the fields of the route's answer.
     """
@@ -112,11 +112,11 @@ class KeyTools:
 
     @property
     def listed(self) -> tuple[KeyTool, ...]:
-        """Returns the tools in their order."""
+        """Returns the tools in the order of their listing."""
         return KEY_TOOLS
 
     async def call(self, call: ToolCall) -> ToolOutcome:
-        """Runs a tool that is listed. Every failure becomes an outcome."""
+        """Runs a listed tool. Every failure becomes an outcome."""
         return await outcome_of(call.name, self._run(self._tools[call.name], call))
 
     async def _run(self, tool: KeyTool, call: ToolCall) -> BaseModel | Question:
@@ -137,8 +137,8 @@ class KeyTools:
         return await self._write(arguments.signal(node["type"], node["properties"]), call)
 
     async def _write(self, signal: SignalRequest, call: ToolCall) -> BaseModel | Question:
-        """Writes a signal. Asks first, where its owner has to agree and the client can ask him; then nothing is stored
-        before the reply."""
+        """Writes a signal. If its owner must agree and the client can ask, asks first and stores nothing before the
+        reply."""
         caller, reply = _caller(call), call.reply
         if reply is None and call.can_ask and await self._rooms.waits_for_owner(signal, caller):
             return Question(confirmation_question(signal))
@@ -183,7 +183,7 @@ class KeyTools:
             return holders_result(self._published(HOLDERS_PATH), largest, self._rooms.base_url)
         holders = json.loads(await self._rooms.holders_at(moment, _caller(call)))
         block = None if holders["basis"] is None else holders["basis"]["block"]
-        # by its block, because a day that goes on may end at another one in a generation that comes between both
+        # By block, because the current day may end at another block in a generation published between the two reads.
         page = json.loads(await self._rooms.holders_map_at(HoldersMapParameters(block=block), _caller(call)))
         return holders_result(holders, page["holders"], self._rooms.base_url, at=block)
 
@@ -260,6 +260,6 @@ def _caller(call: ToolCall) -> Caller:
 
 
 def _json(fields: Fields) -> Fields:
-    """Returns fields that hold structs and raw JSON as JSON types."""
+    """Converts fields that contain structs and raw JSON to JSON types."""
     decoded: Fields = msgspec.json.decode(msgspec.json.encode(fields))
     return decoded

@@ -1,4 +1,4 @@
-"""Runs a tool and turns whatever comes of it into an outcome: a failure has a reason and a fix."""
+"""Runs a tool and turns its result or failure into an outcome. A failure has a reason and a fix."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A yes or no that a client shall get from its user before a call goes on."""
+    """A yes-or-no question that a client puts to its user before a call continues."""
 
     message: str
 
@@ -37,7 +37,7 @@ class Reply:
 class ToolCall:
     """One call: the tool's name and arguments, the scope of its request, and what its client can do.
 
-    `can_ask` is True if the client can be asked a question, `reply` its user's reply to the one about this call.
+    `can_ask` is True if the client can put questions to its user; `reply` is the user's reply about this call.
     """
 
     name: str
@@ -49,9 +49,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a call. `fields` are those of the tool's result, or of the problem if it failed.
+    """The outcome of a call. `fields` are those of the tool's result, or of the problem if the call failed.
 
-    `resource` is the URI with the whole of a shortened result. With a `question` there is no result yet.
+    `resource` is the URI of the full text of a shortened result. With a `question` there is no result yet.
     """
 
     failed: bool

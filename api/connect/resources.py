@@ -1,4 +1,4 @@
-"""Serves published documents as resources over MCP, under separate URIs, if the generation has them."""
+"""Serves published documents as MCP resources under `svc://` URIs, if the generation contains them."""
 
 import asyncio
 import time
@@ -31,8 +31,8 @@ RESOURCES: tuple[Resource, ...] = (
         OPERATIONS_PATH,
         "openapi",
         "Index of operations",
-        "Every operation of the OpenAPI description, each with the address of its page. The description itself is "
-        "longer than a context: read it at the address that the index begins with.",
+        "Every operation of the OpenAPI description, each with the address of its page. The description itself is too "
+        "long for a context window: read it at the address at the top of the index.",
         "text/markdown",
     ),
     Resource("svc://skill", SKILL_PATH, "skill", "Skill", "How an agent works with this service.", "text/markdown"),
@@ -41,7 +41,7 @@ RESOURCES: tuple[Resource, ...] = (
         CAPABILITIES_PATH,
         "capabilities",
         "Capability registry",
-        "What the service can do, and what of it is live, planned or switched off here.",
+        "What the service can do, and which capabilities are live, planned or switched off here.",
     ),
     Resource("svc://plans", artifact_path("plans"), "plans", "Plans", "What can be bought, and what it costs."),
     Resource(

@@ -1,6 +1,6 @@
-"""The routes of connect, `/mcp` and `/api/v2/mcp`, for the framework and the description. Edges answer all methods.
+"""The routes of connect, `/mcp` and `/api/v2/mcp`, for the framework and the OpenAPI description. Edges answer them.
 
-The route by key is authenticated like every other one that requires a key, at each request.
+The key's route authenticates every request, like all routes that require a key.
 """
 
 from typing import Any
@@ -27,28 +27,28 @@ from contracts.errors import (
 )
 
 _REFUSED: dict[int, str] = {
-    400: "No JSON (-32700), no JSON-RPC request (-32600), or what MCP answers so",
-    403: "The Origin is of a page that is not let in",
-    404: "A method that revision 2026-07-28 of MCP does not have here (-32601); earlier ones answer 200",
-    405: "Another method than POST or OPTIONS: no stream is held",
+    400: "Not JSON (-32700), not a JSON-RPC request (-32600), or another error that MCP answers with 400",
+    403: "The Origin belongs to a page that is not allowed",
+    404: "A method that does not exist here in revision 2026-07-28 of MCP (-32601); earlier revisions answer 200",
+    405: "A method other than POST or OPTIONS: there are no streams",
     413: "The body is larger than 64 KiB",
     414: "Path and query are too long",
     415: "The content type is not application/json",
-    421: "The Host header names none of this service",
+    421: "The Host header names no host of this service",
     429: "The budget of the address or of the session is used up",
     431: "The header fields are too large",
 }
 _REFUSED_BY_KEY = _REFUSED | {
     413: "The body is larger than 1 MiB",
-    429: "The budget of the address or of the key's day is used up",
+    429: "The budget of the address or the key's daily quota is used up",
 }
 _ANSWERED: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The answer; what goes wrong inside a tool is a result with `isError`"},
-    202: {"description": "A notification was taken", "model": None},
+    200: {"description": "The answer; an error inside a tool is a result with `isError`"},
+    202: {"description": "The notification was accepted", "model": None},
 }
 _ANY_REVISION = (
-    "JSON-RPC 2.0 in any revision of MCP from 2024-11-05 to 2026-07-28, one message a request, without sessions of the "
-    "transport."
+    "JSON-RPC 2.0 in any revision of MCP from 2024-11-05 to 2026-07-28, one message per request, without transport "
+    "sessions."
 )
 
 
@@ -73,16 +73,16 @@ class _Message(Response):
 
 
 def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
-    """Creates the routes over this process's edges: `edge` answers `/mcp`, `key_edge` what comes with a key."""
+    """Creates the routes over this process's edges: `edge` answers `/mcp`, `key_edge` answers `/api/v2/mcp`."""
 
     class EdgeRoute(_AnyMethod):
-        """Lets the edge do the rest."""
+        """Hands every request to the edge."""
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             await edge(scope, receive, send)
 
     class KeyRoute(_AnyMethod, AuthenticatedRoute):
-        """Lets the edge refuse other methods, which have no answer that a key would open."""
+        """Authenticates messages; lets the edge answer other methods, for which a key makes no difference."""
 
         async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
             if scope["method"] == "POST":
@@ -105,7 +105,7 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
             **problems(InternalFault),
         },
         summary="Speak MCP",
-        description=f"{_ANY_REVISION} `tools/list` tells what there is; call `{FIRST_TOOL}` first.",
+        description=f"{_ANY_REVISION} `tools/list` lists the tools; call `{FIRST_TOOL}` first.",
         operation_id="mcp",
     )
     def mcp(message: JsonRpcRequest) -> None:
@@ -135,8 +135,8 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
         openapi_extra={"requestBody": _message_body()},
         summary="Speak MCP with a key",
         description=f"{_ANY_REVISION} Tools remember, search, read, correct, build, plan memory, judge actions and "
-        "show holders, plans and the key. `tools/call` and `resources/read` count for the key's day; other messages do "
-        "so only where the address has nothing left of its minute.",
+        "show holders, plans and the key. `tools/call` and `resources/read` count against the key's daily quota; other "
+        "messages do so only once the address has used up its budget for the minute.",
         operation_id="mcp_by_key",
     )
     async def mcp_by_key(request: Request) -> Response:
@@ -168,14 +168,14 @@ def _preflight() -> dict[int | str, dict[str, Any]]:
 
 
 def _message_body() -> dict[str, Any]:
-    """Describes the body, which the edge reads and not the framework."""
+    """Describes the body, which is read by the edge, not by the framework."""
     schema = {"$ref": "#/components/schemas/JsonRpcRequest"}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def _problems_or_refusals() -> dict[int | str, dict[str, Any]]:
-    """Describes what is refused before the message is read: JSON-RPC for clients of MCP, which accept event streams,
-    and a problem for all others."""
+    """Describes refusals that precede reading the message: JSON-RPC for MCP clients, which accept event streams, and a
+    problem document for all others."""
     described = problems(
         Unauthorized,
         *PAYMENT_ERRORS,

@@ -1,6 +1,6 @@
-"""Serves tools, resources and prompts with the official MCP SDK: one answer a request, without transport sessions.
+"""Serves tools, resources and prompts with the official MCP SDK: one answer per request, without transport sessions.
 
-It is slow to import, so the first message loads it, or the process while it answers its first requests.
+The SDK is slow to import, so it is loaded by the process's warm-up or, if that comes first, by the first message.
 """
 
 import logging
@@ -33,7 +33,7 @@ LINKS_SINCE = "2025-06-18"
 
 
 class Tools(Protocol):
-    """The tools of a server, in their order, and how one is called."""
+    """The tools of a server in the order of their listing, and the method that calls one."""
 
     @property
     def listed(self) -> Sequence[Tool]: ...
@@ -53,14 +53,14 @@ class Resources(Protocol):
 
 
 class Questions:
-    """Seals what a client has to send back with a reply, so that it fits only the call, caller and time of its
-    question. No process and no store keeps anything while a client waits."""
+    """Seals the state that a client must send back with a reply, so that a reply fits only the call, caller and time of
+    its question. Neither a process nor a store keeps anything while a client waits."""
 
     def __init__(self, key: bytes) -> None:
         self._security = RequestStateSecurity(keys=[key], ttl=CONFIRMED_WITHIN_S, bind_principal=_caller_id)
 
     def boundary(self, audience: str) -> RequestStateBoundary:
-        """Returns the middleware that seals and opens."""
+        """Returns the middleware that seals and unseals this state."""
         return RequestStateBoundary(self._security, default_audience=audience)
 
 
@@ -118,8 +118,8 @@ class McpServer:
             self._server.middleware.append(questions.boundary(identity.name))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Each request has its own manager, which holds only the tasks of that request, so nothing has to be started or
-        # ended with the process.
+        # Each request has its own manager, which owns only that request's tasks, so nothing must be started or stopped
+        # with the process.
         manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)
@@ -160,7 +160,7 @@ class McpServer:
         return types.ListResourcesResult(resources=[_resource(resource) for resource in self._resources.listed()])
 
     async def _list_templates(self, _: Any, __: Any) -> types.ListResourceTemplatesResult:
-        # The list may be empty, but clients that see resources ask for templates too.
+        # The list may be empty, but clients that see resources request templates too.
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 types.ResourceTemplate(
@@ -201,17 +201,17 @@ class McpServer:
 
 
 def can_ask(ctx: Any) -> bool:
-    """Decides whether the client of a request can be asked a question, which it answers with the next request."""
+    """Decides whether the client of a request can be asked a question, which it would answer with the next request."""
     capabilities = ctx.session.client_capabilities
     elicitation = None if capabilities is None else capabilities.elicitation
     if elicitation is None or ctx.protocol_version not in MODERN_VERSIONS:
         return False
-    # `{}` was all that there was before there were modes, and means a form.
+    # `{}` predates the modes and means a form.
     return elicitation.form is not None or elicitation.url is None
 
 
 def asking(question: Question) -> types.InputRequiredResult:
-    """Returns the result that asks for a yes or no."""
+    """Returns the result that puts a yes-or-no question."""
     params = types.ElicitRequestFormParams(message=question.message, requested_schema=_YES_OR_NO)
     return types.InputRequiredResult(
         input_requests={_QUESTION: types.ElicitRequest(params=params)}, request_state=_ASKED
@@ -219,7 +219,7 @@ def asking(question: Question) -> types.InputRequiredResult:
 
 
 def reply_of(ctx: Any, params: types.CallToolRequestParams) -> Reply | None:
-    """Returns the reply that a call brings to the question that was asked about it, or None if none was asked."""
+    """Returns the reply in a call to the question asked about it, or None if there was no question."""
     if params.request_state != _ASKED:
         return None
     answered = (params.input_responses or {}).get(_QUESTION)
@@ -230,7 +230,7 @@ def reply_of(ctx: Any, params: types.CallToolRequestParams) -> Reply | None:
 
 
 def client_name(ctx: Any) -> str:
-    """Returns the name that the client of a request goes by: a claim."""
+    """Returns the name that the client of a request gives itself, which is unverified."""
     known = ctx.session.client_params
     if known is not None:
         name = f"{known.client_info.name} {known.client_info.version}"
@@ -243,9 +243,7 @@ _QUESTION = "confirm"
 _ASKED = "asked"
 _YES_OR_NO: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "confirm": {"type": "boolean", "title": "Write it", "description": "true: write it; false: leave it"}
-    },
+    "properties": {"confirm": {"type": "boolean", "title": "Write it", "description": "true: write it; false: don't"}},
     "required": ["confirm"],
 }
 

@@ -1,18 +1,18 @@
 """Runs the steps behind the tools of connect: pair, plan, report, show, talk, close. The rules are in the contracts.
 
-Attempts on pairing codes, and the defence against them:
+Attacks on pairing codes, and the defences:
 
-- Our own codes have 131 random bits: no number of attempts finds one, so attempts are not counted for secrecy's sake.
-- A companion may issue short codes. Guesses at those, each another code, are counted by address
-  (`REFUSALS_OF_AN_ADDRESS` an hour), which is far below what the general limit allows and far above what people
-  mistype. Against many addresses the companion's own limit has to hold, since only it knows how short its codes are.
-- One code that is tried over and over, from however many addresses, is locked after `TRIES_OF_A_CODE`: it reaches
-  neither the ledger nor the companion any more. A code is good for one attempt anyway, so this locks out nobody who
-  has another one.
+- Our own codes have 131 random bits. No number of attempts finds one, so guesses at them are not counted by address.
+- A companion may issue short codes. Guesses at those, each with a different code, are counted by address
+  (`REFUSALS_OF_AN_ADDRESS` per hour), which is far below the general limit and far above what people mistype. Against
+  guesses from many addresses the companion must have its own limit, since only it knows how short its codes are.
+- A code that is tried repeatedly, from however many addresses, is locked after `TRIES_OF_A_CODE` and then reaches
+  neither the ledger nor the companion. A code is good for only one attempt anyway, so this locks out nobody who has
+  another one.
 
-Every refusal has the same shape. With our own codes all of them take the same way through the ledger; with a
-companion's they are delayed until its time-out has passed, so that neither shape nor time reveals the reason. Only a
-lock answers at once: it depends only on what its caller, or others with the same code, sent before.
+Every refusal has the same shape. With our own codes, all refusals take the same path through the ledger. With a
+companion's codes, they are delayed until its time-out has passed. So neither shape nor timing reveals the reason. Only
+a lock answers at once: it depends only on what its caller, or others with the same code, sent before.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ REFUSALS_OF_AN_ADDRESS = 60
 ADDRESS_WINDOW_S = 3600
 
 HELD_BACK_S = 0.1
-"""Delay of a refusal after the companion's time-out, which covers the time that we need ourselves."""
+"""Delay of a refusal beyond the companion's time-out, which covers our own processing time."""
 
 _SAVES_TRIED = 8
 _INTAKE_ID = re.compile(r"[0-9a-f]{32}")
@@ -76,7 +76,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class ConnectService:
-    """Serves the tools. One object a process. Every method raises `ToolProblem` and no other expected error.
+    """Serves the tools. One object per process. Every method raises `ToolProblem` and no other expected error.
 
     `handoff` is None if `svc pair` issues the codes.
     """
@@ -88,7 +88,7 @@ class ConnectService:
     handoff: Callable[[], Handoff] | None
     chain_id: int
     settle: Callable[[Proof], Awaitable[Proved | NotProved | Unsure]]
-    """Decides a signature, after asking the signer's contract where only that can decide."""
+    """Settles a signature, asking the signer's contract if only that can decide."""
 
     async def handshake(self, arguments: HandshakeArguments, client: str) -> HandshakeResult:
         """Opens a session with a pairing code. `client` is the rate-limit key of the client's address.
@@ -112,7 +112,7 @@ class ConnectService:
         )
 
     async def session(self, token: object) -> Session:
-        """Returns the open session of a token, for any value that a client sent.
+        """Returns the open session of a token, which may be any value that a client sent.
 
         Raises `SessionRequired`, `SessionEnded` or `StoreUnavailable`.
         """
@@ -123,7 +123,7 @@ class ConnectService:
             return self._still_open(session)
 
     async def plan(self, session: Session, arguments: PlanArguments) -> PlanResult:
-        """Returns the plan for the choice. Steps that it shares with the previous plan stay done."""
+        """Returns the plan for the choice. Finished steps that it shares with the previous plan remain done."""
 
         def chosen(current: Session) -> Session:
             plan = self._plan(current, arguments)
@@ -138,8 +138,8 @@ class ConnectService:
         return PlanResult(expires_at=current.expires_at, plan=plan, progress=status_of(plan, progress))
 
     async def report_step(self, session: Session, arguments: ReportStepArguments) -> ReportStepResult:
-        """Advances by a report. Raises the errors of `contracts.connect.progress.advance`, `PlanRequired` and
-        `IntakeUnknown`."""
+        """Advances the session's progress by one report. Raises the errors of `contracts.connect.progress.advance`,
+        `PlanRequired` and `IntakeUnknown`."""
 
         def reported(current: Session) -> Session:
             progress = _progress(current)
@@ -177,7 +177,7 @@ class ConnectService:
         return StatusResult(session=summary, progress=status, next_tool=next_tool)
 
     async def talk(self, session: Session, arguments: TalkArguments) -> TalkAnswer:
-        """Answers a question about the session and its plan, or about the default plan before one was requested."""
+        """Answers a question about the session and its plan, or about the default plan if none was requested yet."""
         with _failing_closed():
             facts = SessionFacts(
                 now=self.ledger().now(),
@@ -189,7 +189,7 @@ class ConnectService:
         return answer(arguments.question, plan, progress or start(plan), facts)
 
     async def open_graph(self, session: Session, arguments: GraphArguments, presented: str | None) -> GraphResult:
-        """Lets a session see the graph of a key's owner, or of an address that signs. `presented` is the request's key.
+        """Lets a session see the graph of a key's owner or of a signing address. `presented` is the request's key.
 
         Raises `KeyRejected`, `SignatureRejected`, `ContractUnsure`.
         """
@@ -203,7 +203,7 @@ class ConnectService:
         return GraphResult(owner=owner, by="key", expires_at=session.expires_at)
 
     async def seen_owner(self, session: Session) -> str:
-        """Returns whose private nodes the session sees."""
+        """Returns the owner whose private nodes the session sees."""
         with _failing_closed():
             return await asyncio.to_thread(self._seen_owner, session)
 
@@ -262,7 +262,7 @@ class ConnectService:
     # Pairing.
 
     def _is_admitted(self, pairing: _Pairing) -> bool:
-        """Counts an attempt. Returns False if the code, or the address that guesses a companion's codes, has none
+        """Counts an attempt. Returns False if the code, or the address of a guesser of companion codes, has no attempts
         left."""
         counters, now_s = self.counters(), self.ledger().now().timestamp()
         if not counters.take(pairing.code_key, TRIES_OF_A_CODE, CODE_WINDOW_S, now_s).allowed:
@@ -321,7 +321,7 @@ class ConnectService:
     def _changed(self, session: Session, change: Callable[[Session], Session]) -> Session:
         """Applies `change` to a session and saves the result.
 
-        `change` runs before the ledger is locked, and again if another call was faster.
+        `change` runs before the ledger is locked, and runs again if another call saved first.
         """
         for _ in range(_SAVES_TRIED):
             changed = change(session)

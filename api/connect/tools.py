@@ -59,11 +59,11 @@ class McpTools:
 
     @property
     def listed(self) -> tuple[Tool, ...]:
-        """Returns the tools in their order."""
+        """Returns the tools in the order of their listing."""
         return TOOLS
 
     async def call(self, call: ToolCall) -> ToolOutcome:
-        """Runs a tool that is listed. Every failure becomes an outcome."""
+        """Runs a listed tool. Every failure becomes an outcome."""
         return await outcome_of(call.name, self._run(self._tools[call.name], call))
 
     async def _run(self, tool: Tool, call: ToolCall) -> Any:
@@ -71,7 +71,7 @@ class McpTools:
         if not tool.needs_session:
             _refuse_secrets(tool, arguments)
             return await self._service.handshake(_arguments(tool, arguments), call.scope[CLIENT])
-        # An unpaired client gets that refusal first, whatever else is wrong.
+        # Being unpaired is refused first, whatever else is wrong.
         session = await self._service.session(arguments.get("session_token"))
         _refuse_secrets(tool, arguments)
         if tool.name == "svc_connect_graph":
@@ -96,7 +96,7 @@ class McpTools:
 
 
 def _presented(call: ToolCall) -> str | None:
-    """Returns the key that the request of a call brings in its header."""
+    """Returns the key in the header of a call's request."""
     headers = call.scope["headers"]
     return presented_key(values_of(headers, b"authorization"), values_of(headers, b"x-api-key"))
 

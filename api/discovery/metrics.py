@@ -1,4 +1,4 @@
-"""Writes the facts of `/health` as OpenMetrics text, with the counts that only operators see."""
+"""Renders the facts of `/health` as OpenMetrics text, with counts that only operators see."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -18,7 +18,7 @@ def openmetrics(
     answered: Mapping[str, Answered],
     parts: Iterable[ProcessFigures],
 ) -> bytes:
-    """Returns the text. `claims` counts claims by state; `answered` has the answers of each worker by its pid; `parts`
+    """Returns the text. `claims` counts claims by state; `answered` has each worker's answer counts by its pid; `parts`
     are the processes of the service on this machine."""
     families = _Families([*_families(facts, claims, answered), *_processes(list(parts))])
     text: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
@@ -39,7 +39,7 @@ def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Mapping[
     info = InfoMetricFamily("svc_generation", "The served generation")
     info.add_metric((), {"id": facts.generation})
     yield info
-    yield _gauge("svc_up", "1 where nothing is known that an operator should see to", [((), facts.is_fine)])
+    yield _gauge("svc_up", "1 if nothing is known that needs an operator's attention", [((), facts.is_fine)])
     yield _gauge("svc_generation_age_seconds", "Age of the served generation", [((), facts.age_s)])
 
     documents = sorted(facts.documents.items())
@@ -51,49 +51,49 @@ def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Mapping[
     )
     yield _gauge(
         "svc_document_stale",
-        "1 where a published document is past its time, or marked stale",
+        "1 if a published document is past its time or marked stale",
         [((path,), stale) for path, (_, stale) in documents],
         ["document"],
     )
 
-    yield _counter("svc_job_runs", "Ended runs of a job", [((job.name,), job.runs) for job in facts.jobs], ["job"])
+    yield _counter("svc_job_runs", "Finished runs of a job", [((job.name,), job.runs) for job in facts.jobs], ["job"])
     yield _counter(
         "svc_job_failures", "Failed runs of a job", [((job.name,), job.failures) for job in facts.jobs], ["job"]
     )
     yield _gauge(
         "svc_job_consecutive_failures",
-        "Failed runs of a job since its last good one",
+        "Failed runs of a job since its last success",
         [((job.name,), job.consecutive_failures) for job in facts.jobs],
         ["job"],
     )
     yield _gauge(
         "svc_job_last_run_seconds",
-        "Time that the newest run of a job took",
+        "Duration of the newest run of a job",
         [((job.name,), job.last_seconds) for job in facts.jobs],
         ["job"],
     )
     yield _gauge(
         "svc_job_last_success_timestamp_seconds",
-        "When the newest good run of a job ended",
+        "When the newest successful run of a job ended",
         [((job.name,), job.last_success_at.timestamp()) for job in facts.jobs if job.last_success_at],
         ["job"],
     )
 
     yield _gauge(
         "svc_check_passed",
-        "1 where the checks of a table passed",
+        "1 if the checks of a table passed",
         [((table,), passed) for table, passed in sorted(facts.checks.items())],
         ["table"],
     )
     yield _gauge(
         "svc_rpc_node_answering",
-        "1 where an RPC node answered last; nodes are numbered as in SVC_RPC_URLS",
+        "1 if an RPC node answered the last request; nodes are numbered as in SVC_RPC_URLS",
         [((str(number),), answering) for number, answering in enumerate(facts.nodes_answering)],
         ["node"],
     )
-    yield _gauge("svc_ledger_reachable", "1 where the ledger can be read", [((), facts.ledger_reachable)])
+    yield _gauge("svc_ledger_reachable", "1 if the ledger can be read", [((), facts.ledger_reachable)])
     yield _gauge(
-        "svc_guardrail_usable", "1 where the guardrail's rules are sound", [((), facts.guardrail_problem is None)]
+        "svc_guardrail_usable", "1 if the guardrail's rules are valid", [((), facts.guardrail_problem is None)]
     )
     if facts.clock_skew_s is not None:
         yield _gauge(
@@ -118,18 +118,21 @@ def _processes(parts: Sequence[ProcessFigures]) -> Iterator[Metric]:
     labels = ["part"]
     yield _counter(
         "svc_process_cpu_seconds",
-        "CPU time of a part of the service, with the processes that it has started",
+        "CPU time of a part of the service, including its child processes",
         [((part.name,), part.cpu_s) for part in parts],
         labels,
     )
     yield _gauge(
         "svc_process_resident_bytes",
-        "Its resident memory",
+        "Resident memory of a part of the service",
         [((part.name,), part.resident_bytes) for part in parts],
         labels,
     )
     yield _gauge(
-        "svc_process_start_time_seconds", "When it started", [((part.name,), part.started_at) for part in parts], labels
+        "svc_process_start_time_seconds",
+        "When a part of the service started",
+        [((part.name,), part.started_at) for part in parts],
+        labels,
     )
 
 

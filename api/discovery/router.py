@@ -1,4 +1,4 @@
-"""Serves the service's health and the files that its documents name."""
+"""Serves the service's health and metrics, and describes the files that the front serves."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -42,7 +42,7 @@ def discovery_router(
 ) -> APIRouter:
     """Creates the routes. `site` returns the published site, `state` the newest observation of the service and its age
     in seconds; neither may wait for a thread that requests share. `host` names this machine; `claims` counts claims by
-    state; `answered` returns the answers that each worker gave; `installation_dir` holds the record of its processes.
+    state; `answered` returns each worker's answer counts; `installation_dir` contains the record of its processes.
     """
     router = APIRouter(tags=["discovery"], route_class=WorkRoute)
 
@@ -51,8 +51,8 @@ def discovery_router(
         response_class=Response,
         responses=_HEALTH | problems(MethodNotAllowed, InternalFault, NotReady),
         summary="Service health",
-        description="Whether a generation is served and fresh, whether the RPC nodes agree, and how ledger, guardrail "
-        "rules and clock stand.",
+        description="Whether a generation is served and fresh, whether the RPC nodes agree, and the state of the "
+        "ledger, the guardrail rules and the clock.",
         operation_id="health",
     )
     async def health() -> Response:
@@ -61,7 +61,7 @@ def discovery_router(
 
     @router.get(METRICS_PATH, include_in_schema=False)
     async def metrics(request: Request) -> Response:
-        """Answers this machine, and operators. To anybody else the path does not exist."""
+        """Answers this machine and operators. For anyone else the path does not exist."""
         if not is_local(request) and key_owner(request) is None:
             raise RouteUnknown("Nothing is published here.")
         if not is_local(request) and caller_of(request).role is not Role.OPERATOR:
@@ -112,8 +112,8 @@ def discovery_router(
         response_class=Response,
         responses=_INDEX | UNCHANGED | problems(MethodNotAllowed, NotReady),
         summary="Open data",
-        description="Every published table with its columns, files and exact sums, beside the signed manifest. Also at "
-        "`/data/index.json`. A browser, which asks for HTML, is answered a page.",
+        description="Every published table with its columns, files and exact sums, and the signed manifest. Also at "
+        "`/data/index.json`. A browser, which requests HTML, gets a page.",
         operation_id="data_index",
     )
     def data_index() -> Response:
@@ -124,9 +124,9 @@ def discovery_router(
         response_class=Response,
         responses=_data_file() | problems(MethodNotAllowed, RouteUnknown),
         summary="A file of open data",
-        description="Parquet, CSV and DuckDB files, their metadata and the signed manifest, as the index names them. "
-        "One range of bytes can be asked for (Range, If-Range); of several the whole file is the answer. Nothing here "
-        "counts against a limit.",
+        description="Parquet, CSV and DuckDB files, their metadata and the signed manifest, under the names in the "
+        "index. A single byte range can be requested (Range, If-Range); a request for several gets the whole file. "
+        "Nothing here counts against a limit.",
         operation_id="data_file",
     )
     def data_file(file: str) -> Response:
@@ -139,8 +139,8 @@ def discovery_router(
             _no_asset,
             response_class=Response,
             responses=_file(media_type, schema) | problems(MethodNotAllowed, RouteUnknown),
-            summary=f"What pages load: {media_type}",
-            description="The content under a name never changes; pages name what there is.",
+            summary=f"A file that pages load: {media_type}",
+            description="The content under a name never changes; pages name the files that exist.",
             operation_id=f"asset_{kind}",
         )
     return router
@@ -168,7 +168,7 @@ _INDEX: dict[int | str, dict[str, Any]] = {200: {"model": DataIndex, "descriptio
 
 
 def is_local(request: Request) -> bool:
-    """Returns whether a program on this machine asks for this machine, and no proxy stands between."""
+    """Returns whether the request comes from this machine, addresses it as local, and passed no proxy."""
     if request.client is None or any(name in request.headers for name in _FORWARDING):
         return False
     host = request.url.hostname or ""
@@ -184,7 +184,7 @@ def _is_loopback(name: str) -> bool:
 
 @lru_cache(maxsize=2)
 def broken_tokens(generation: Path) -> tuple[str, ...]:
-    """Returns the further tokens that a generation calls broken or failed; none where it has no further tokens."""
+    """Returns the further tokens that a generation marks as broken or failed; empty if it has no further tokens."""
     try:
         body = (generation / "public" / file_of(TOKENS_INDEX_PATH)).read_bytes()
     except FileNotFoundError:
@@ -196,6 +196,6 @@ def broken_tokens(generation: Path) -> tuple[str, ...]:
 
 
 _FORWARDING = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
-"""Header fields by which a proxy tells that it asks for somebody else."""
+"""Header fields with which a proxy declares that it forwards a request."""
 
 _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health, "description": "A generation is served"}}

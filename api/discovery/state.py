@@ -1,6 +1,6 @@
-"""Observes the state that `/health` reports beside the published generation, in a thread used for nothing else.
+"""Observes the state that `/health` reports in addition to the published generation, in a dedicated thread.
 
-A request never observes by itself: it gets the newest observation, so it is answered while every other thread is busy.
+A request only reads the newest observation, so it is answered even while every other thread is busy.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from contracts.discovery.health import JobFacts
 
 OBSERVE_EVERY_S = 1.0
 FRESH_FOR_S = 2.0
-"""Age above which a request asks for a new observation, if no background task makes them."""
+"""Age above which a request triggers a new observation, if no background task does."""
 
 OBSERVED_WITHIN_S = 1.0
-"""Longest time that such a request waits for its observation."""
+"""Longest time for which such a request waits for the new observation."""
 
 UNANSWERED_AFTER_S = 5.0
 """A ledger that was not observed for this long counts as unreachable."""
@@ -24,9 +24,9 @@ UNANSWERED_AFTER_S = 5.0
 
 @dataclass(frozen=True)
 class ServiceState:
-    """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown;
-    `nodes_answering` whether each RPC node answered last; `jobs` how the pipeline's jobs went; `payments_problem` why
-    nothing is sold although payments are set up."""
+    """One observation. `clock_skew_s` is the time by which our clock is ahead of the chain's, or None if unknown.
+    `nodes_answering` tells whether each RPC node answered the last request, `jobs` how the pipeline's jobs went, and
+    `payments_problem` why nothing is sold although payments are set up."""
 
     ledger_reachable: bool
     guardrail_problem: str | None
@@ -37,7 +37,7 @@ class ServiceState:
 
 
 class StateObserver:
-    """Observes the service. One object a process. `observe` may block; it runs in the observer's only thread."""
+    """Observes the service. One object per process. `observe` may block; it runs in the observer's only thread."""
 
     def __init__(self, observe: Callable[[], ServiceState], clock: Callable[[], float] = time.monotonic) -> None:
         self._observe = observe
@@ -59,7 +59,7 @@ class StateObserver:
             self._running = False
 
     async def current(self) -> tuple[ServiceState, int]:
-        """Returns the newest observation and its age in seconds. While `run` runs, only the first one is waited for."""
+        """Returns the newest observation and its age in seconds. While `run` runs, it waits only for the first one."""
         if self._newest is None:
             await asyncio.wait([self._begin()])
         elif not self._running and self._clock() - self._observed_at_s > FRESH_FOR_S:

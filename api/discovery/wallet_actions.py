@@ -1,4 +1,4 @@
-"""Serves wallet actions over HTTP: the forms and their answers. The front adds the header fields that wallets need."""
+"""Serves wallet actions over HTTP: the forms and their answers. The front adds the header fields for wallets."""
 
 from collections.abc import Callable, Iterable
 from typing import Annotated
@@ -32,7 +32,7 @@ Within = Annotated[str | None, Query(json_schema_extra={"enum": [*DOMAINS, walle
 
 
 LONGEST_ACTION_BYTES = 4 * 1024
-"""Of an action that anybody may have judged. `POST /api/v2/guardrail/check` takes longer ones, for a key."""
+"""Longest action that is judged without a key. `POST /api/v2/guardrail/check` accepts longer ones with a key."""
 
 
 def blink_router(
@@ -41,8 +41,8 @@ def blink_router(
     guardrail_problem: Callable[[], object],
     graph: Callable[[], ServedGraph],
 ) -> APIRouter:
-    """Creates the routes. `judge` checks an action and keeps nothing; `guardrail_problem` raises `OperatorProblem`
-    without rules; `graph` returns this process's graph."""
+    """Creates the routes. `judge` checks an action and stores nothing; `guardrail_problem` raises `OperatorProblem` if
+    there are no rules; `graph` returns this process's graph."""
     router = APIRouter(tags=["wallet actions"], route_class=ReadingRoute)
 
     def show(path: str, operation: str, summary: str, action: Callable[[], wallet_actions.Action]) -> None:
@@ -67,8 +67,8 @@ def blink_router(
             methods=["OPTIONS"],
             status_code=204,
             response_class=Response,
-            summary=f"{summary}: may another origin ask",
-            description="What a browser asks before it posts for a page of another origin.",
+            summary=f"{summary}: preflight",
+            description="The preflight that a browser sends before it posts on behalf of a page of another origin.",
             operation_id=f"{operation}_options",
         )
 
@@ -90,8 +90,8 @@ def blink_router(
         response_model=wallet_actions.ActionAnswer,
         responses=_REFUSALS,
         summary="Judge an action, for a wallet",
-        description="With `action`, in the address or in `data` (at most 4 KiB): the verdict, as the next action and "
-        "whole in `verdict`. Nothing is stored. Without: where to go on.",
+        description="With `action`, in the query or in `data` (at most 4 KiB): the verdict, shown as the next action "
+        "and in full in `verdict`. Nothing is stored. Without `action`: a link to where to continue.",
         operation_id="blink_guardrail_post",
     )
     def check(
@@ -115,8 +115,8 @@ def blink_router(
         response_model=wallet_actions.ActionAnswer,
         responses=_REFUSALS,
         summary="Ask the public graph, for a wallet",
-        description="With `search`, in the address or in `data`: what is public and fits best, as the next action. "
-        "Without: where to go on.",
+        description="With `search`, in the query or in `data`: the public nodes that match best, shown as the next "
+        "action. Without `search`: a link to where to continue.",
         operation_id="blink_worldmodel_post",
     )
     def search(

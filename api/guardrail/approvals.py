@@ -1,4 +1,4 @@
-"""Serves approvals over HTTP: an operator's key lets one blocked action of somebody else pass once."""
+"""Serves approvals over HTTP: with an operator's key, one blocked action of another owner may pass once."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -35,8 +35,8 @@ SharedUse = Annotated[
         alias=IDEMPOTENCY_HEADER,
         min_length=1,
         max_length=LONGEST_IDEMPOTENCY_KEY,
-        description="The tokens of requests with the same one, digest and owner let one check pass together, so a "
-        "request whose answer was lost can be repeated",
+        description="Requests with the same value, digest and owner get tokens that together let only one check pass, "
+        "so a request whose answer was lost can be repeated",
     ),
 ]
 
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class ApprovalDesk:
-    """Makes approvals and accepts them. Threads may share it. `ledger` and `key` may raise `OperatorProblem`."""
+    """Issues approvals and accepts them. Thread-safe. `ledger` and `key` may raise `OperatorProblem`."""
 
     ledger: Callable[[], Ledger]
     key: Callable[[], bytes]
@@ -53,10 +53,10 @@ class ApprovalDesk:
 
     @contextmanager
     def approvals(self, request: GuardrailRequest, owner: str) -> Iterator[Approvals | None]:
-        """Provides what a check of `owner` needs to accept the token of its context; None if there is no token.
+        """Provides the `Approvals` with which a check of `owner` accepts its context's token; None if it has no token.
 
-        The ledger is opened only for a token that fits. Raises its `OperatorProblem` at the end: the library takes
-        the failure of a store for a fault of the check, and denies.
+        The ledger is opened only for a matching token. Its `OperatorProblem` is raised at the end, because the library
+        treats a store's failure as a fault of the check, and denies.
         """
         if not carries_token(request):
             yield None
@@ -67,7 +67,7 @@ class ApprovalDesk:
             raise store.problem
 
     def approve(self, request: ApprovalRequest, caller: Caller, idempotency_key: str | None) -> IssuedApproval:
-        """Makes a token for an action of another owner.
+        """Issues a token for an action of another owner.
 
         Raises `BodyInvalid`, `OperatorRoleNeeded`, `OwnApproval`, `OperatorProblem`.
         """
@@ -81,7 +81,7 @@ class ApprovalDesk:
             None if idempotency_key is None else repeated_id(key, caller.owner, idempotency_key, request.digest, owner)
         )
         issued = issue_approval(key, request.digest, owner, lives, self.clock(), shared)
-        # A warning, because the service's log keeps nothing less, and who let an action pass has to be found.
+        # A warning, because the service's log drops lower levels, and it must be traceable who let an action pass.
         _log.warning("Key %s approved %s for %s: approval %s", caller.key_id, request.digest, owner, issued.approval.id)
         return issued
 
@@ -100,9 +100,9 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
         status_code=201,
         responses=problems(*TEXT_ERRORS, ParameterInvalid, OperatorRoleNeeded, OwnApproval),
         summary="Approve a blocked action, once",
-        description="For keys of the role `operator`, and never for checks of their own owner. The token is bound to "
+        description="For keys of the role `operator`, but never for checks of their own owner. The token is bound to "
         "the digest of a check (its action, severity, context and ruleset) and to the owner of the key or session that "
-        "checks again. It is used up by the check that passes with it.",
+        "repeats the check. The check that passes with it uses it up.",
         operation_id="guardrail_approve",
     )
     def approve(body: ApprovalRequest, request: Request, idempotency_key: SharedUse = None) -> Response:
@@ -118,7 +118,7 @@ def approvals_router(desk: ApprovalDesk) -> APIRouter:
 
 @dataclass(eq=False)
 class _LedgerStore:
-    """Takes approvals in the ledger and remembers why that failed."""
+    """Uses up approvals in the ledger and remembers why that failed."""
 
     ledger: Callable[[], Ledger]
     problem: OperatorProblem | None = field(default=None, init=False)

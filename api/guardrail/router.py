@@ -30,7 +30,7 @@ SOURCE = "api"
 CHECK_PATH = "/api/v2/guardrail/check"
 
 JUDGED_HERE_BYTES = 4 * 1024
-"""Bytes of the largest request that is judged at once; the costliest of this size takes some 10 ms."""
+"""Largest request that is judged on the event loop; the costliest of this size takes some 10 ms."""
 
 
 def guardrail_router(
@@ -45,13 +45,13 @@ def guardrail_router(
         response_model=GuardrailAnswer,
         responses=problems(*BODY_ERRORS),
         summary="Judge an action before it is taken",
-        description="The action is read into effects (what is deleted, sent, paid, opened, switched off, where and how "
-        "much of it), and a policy judges them in seven stages. No model is called. What could not be read is named in "
-        "`uncovered`; it is never taken for harmless. A blocked action passes once with an operator's "
-        f"`approval_token` in its context. A body of at most {body_limit(CHECK_PATH) // 1024} KiB, and in it an action "
-        f"of at most {MAX_ACTION_BYTES // 1024} KiB: JSON makes it longer, and its context comes with it. The log "
-        f"keeps the first {LOGGED_CHARACTERS:,} characters of the action for {LOGGED_FOR.days} days, with known "
-        "secrets shortened or left out.",
+        description="The action is parsed into effects (what is deleted, sent, paid, opened or switched off, where, "
+        "and how much of it), and a policy judges them in seven stages. No model is called. Parts that could not be "
+        "parsed are listed in `uncovered` and never count as harmless. A blocked action passes once with an operator's "
+        f"`approval_token` in its context. The body may have {body_limit(CHECK_PATH) // 1024} KiB and the action in it "
+        f"{MAX_ACTION_BYTES // 1024} KiB; the difference leaves room for JSON escapes and the context. The log keeps "
+        f"the first {LOGGED_CHARACTERS:,} characters of the action for {LOGGED_FOR.days} days, with known secrets "
+        "shortened or left out.",
         operation_id="guardrail_check",
     )
     async def check(body: GuardrailRequest, request: Request) -> Response:
@@ -65,11 +65,11 @@ def guardrail_router(
             return GuardrailAnswer(data=result).model_dump_json()
 
         if len(await request.body()) > JUDGED_HERE_BYTES:
-            # One at a time: threads share the interpreter with all other requests.
+            # One at a time, because threads share the interpreter with all other requests.
             large_checks = large_checks or CapacityLimiter(1)
             content = await to_thread.run_sync(answer, limiter=large_checks)
         elif carries_token(body):
-            # Taking a token may wait for the ledger. A check without one is done sooner than a thread is found.
+            # Using up a token may wait for the ledger. A check without a token finishes sooner than a thread starts.
             content = await to_thread.run_sync(answer)
         else:
             content = answer()
@@ -91,7 +91,8 @@ def check_action(
 ) -> GuardrailResult:
     """Judges an action, using its approval token if it needs one, and logs the check.
 
-    `caller` is the id of a key or a session, `owner` theirs. Raises `BodyInvalid`; with a token also `OperatorProblem`.
+    `caller` is the id of a key or session, `owner` its owner. Raises `BodyInvalid`; with a token also
+    `OperatorProblem`.
     """
     started = time.perf_counter()
     with desk.approvals(request, owner) as approvals:
@@ -106,7 +107,7 @@ def check_action(
 def judge_action(
     guardrail: Guardrail, request: GuardrailRequest, approvals: Approvals | None = None
 ) -> GuardrailResult:
-    """Judges an action and logs nothing. Without `approvals` no token is accepted. Raises `BodyInvalid`."""
+    """Judges an action without logging it. Without `approvals` no token is accepted. Raises `BodyInvalid`."""
     verdict = guardrail.check(request.action, request.severity, request.context, approvals=approvals)
     refuse_unusable(verdict)
     return result_of(verdict, check_id=f"grc_{secrets.token_hex(16)}", checked_at=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Routes of intake. Everything is answered from the ledger, and no cache may store the answers."""
+"""Routes of intake. All answers come from the ledger, and no cache may store them."""
 
 import re
 from collections.abc import Callable, Coroutine
@@ -36,14 +36,14 @@ IntakeId = Annotated[str, Path(alias="intakeId", description="As the registratio
 
 _REPLAYED: dict[int | str, dict[str, Any]] = {
     201: {
-        "description": "Registered, or registered before by the same request",
+        "description": "Registered, or already registered by the same request",
         "headers": REPLAYED_HEADERS,
     }
 }
 
 
 class IntakeRoute(JsonRoute):
-    """Lets a body's faults point to its fields instead of to the lane's model that found them."""
+    """Lets a body's errors point to its fields instead of to the model of the lane that found them."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -58,7 +58,7 @@ class IntakeRoute(JsonRoute):
 
 
 def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Callable[[], bytes]) -> APIRouter:
-    """Creates the routes. `pepper` is the one for digests of stored identities and keys; both may raise
+    """Creates the routes. `pepper` is used for digests of stored identities and keys. `ledger` and `pepper` may raise
     `OperatorProblem`."""
     router = APIRouter(tags=["intake"], route_class=IntakeRoute)
 
@@ -69,8 +69,8 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         responses=_REPLAYED
         | problems(*TEXT_ERRORS, ParameterInvalid, IdempotencyMismatch, RegistrationErased, *STORE_ERRORS),
         summary="Register an agent, a person or an enterprise",
-        description="Consent is needed. URIs are kept as text and never fetched. Contact data is kept apart and never "
-        "given out. The erase token of the answer deletes what is kept, without an operator.",
+        description="Requires consent. URIs are stored as text and never fetched. Contact data is stored separately "
+        "and never disclosed. The answer's erase token deletes what is stored, without an operator.",
         operation_id="intake_register",
     )
     def register(
@@ -88,7 +88,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         response_model=IntakeStats,
         responses=problems(*STORE_ERRORS),
         summary="Registrations counted",
-        description="By lane, and by UTC day of the last thirty. Forgotten ones stay counted.",
+        description="By lane, and by UTC day over the last thirty days. Erased registrations remain counted.",
         operation_id="intake_stats",
     )
     def stats() -> Response:
@@ -100,7 +100,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         response_model=RecentIntakes,
         responses=problems(*STORE_ERRORS),
         summary="Recent registrations, anonymised",
-        description="Lane, UTC day, runtime profile and state: neither who, nor where, nor the id.",
+        description="Lane, UTC day, runtime profile and state; not who or where, and no id.",
         operation_id="intake_recent",
     )
     def recent() -> Response:
@@ -112,7 +112,7 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         response_model=IntakeStatusResponse,
         responses=problems(IntakeNotFound, *STORE_ERRORS),
         summary="The current state of an intake",
-        description="Its states, what is missing and the links to go on, for the holder of the id.",
+        description="Its states, what is missing and links to the next steps, for the holder of the id.",
         operation_id="intake_status",
     )
     def status(intake_id: IntakeId) -> Response:
@@ -134,9 +134,9 @@ def intake_router(urls: ServiceUrls, ledger: Callable[[], Ledger], pepper: Calla
         response_model=IntakeErased,
         responses=problems(*TEXT_ERRORS, IntakeNotFound, *STORE_ERRORS),
         summary="Erase an intake",
-        description="Deletes what is kept of an intake, contact data and nodes of the graph too, for the holder of the "
-        "erase token. Lane, profile, UTC day and states stay, for the counts. Sent again it changes nothing. An "
-        "unknown id and a wrong token get the same answer.",
+        description="Deletes what is stored of an intake, including contact data and graph nodes, for the holder of "
+        "the erase token. Lane, profile, UTC day and states remain for the counts. Repeating the request changes "
+        "nothing. An unknown id and a wrong token get the same answer.",
         operation_id="intake_erase",
     )
     def erase(intake_id: IntakeId, body: IntakeEraseRequest) -> Response:

@@ -1,4 +1,4 @@
-"""The OpenAPI description: what the framework says of the routes, completed, lowered to 3.0.3 and committed as a file.
+"""The OpenAPI description: derived from the routes by the framework, completed, lowered to 3.0.3 and committed.
 
-`python -m api.openapi` writes the file; a test says when it is old.
+`python -m api.openapi` writes the file; a test fails if it is outdated.
 """

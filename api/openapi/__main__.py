@@ -1,4 +1,4 @@
-"""Writes the committed description."""
+"""Writes the committed OpenAPI description."""
 
 from api.openapi.describing import text
 from contracts.discovery.openapi import OPENAPI_FILE

@@ -1,4 +1,4 @@
-"""Makes the whole description: what the framework derives from routes and models, completed part by part."""
+"""Builds the whole description: takes what the framework derives from routes and models, and completes it."""
 
 import json
 from operator import attrgetter
@@ -25,7 +25,7 @@ from contracts.settings import Settings
 
 
 def description() -> dict[str, Any]:
-    """Returns the whole description, without what publishing adds: `servers` and examples."""
+    """Returns the whole description except what publishing adds: the real `servers` and the examples."""
     app = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
     app.router.routes.extend(fixed_routes())
     for route in app.routes:
@@ -62,7 +62,7 @@ def _describe_media_type(content: dict[str, Any], projection: Projection) -> Non
 
 
 def _use_our_problems(document: dict[str, Any]) -> None:
-    """Replaces the framework's error bodies by the one problem body."""
+    """Replaces the framework's error bodies with the problem body."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     schemas |= {**problem.pop("$defs", {}), "Problem": problem}

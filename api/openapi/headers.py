@@ -1,6 +1,6 @@
 """Describes the header fields that the front sends with every answer. Pure.
 
-A route names its own fields; those that follow from path and status are added here.
+A route names its own fields; this module adds those that follow from path and status.
 """
 
 from typing import Any
@@ -28,29 +28,29 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Vary": _header("What the answer depends on", "Accept-Encoding"),
     "RateLimit-Policy": _header(
         "The budget that the request counts against: `permin` of one client address, or `daily` of one API key "
-        "(draft-ietf-httpapi-ratelimit-headers). An answer that caches keep for all names `permin`, also where it "
-        "counts for a key. Left out where there is no limit",
+        "(draft-ietf-httpapi-ratelimit-headers). An answer that shared caches may store names `permin`, even when it "
+        "counts against a key. Omitted if there is no limit",
         '"permin";q=20;w=60',
         required=False,
     ),
     "RateLimit": _header(
-        "What is left of that budget, and after how many seconds it is whole again",
+        "What is left of that budget, and the seconds until it is restored",
         '"permin";r=19;t=58',
         required=False,
     ),
-    "Accept-Ranges": _header("`bytes` where a range of the body can be asked for", "bytes", required=False),
-    "Content-Range": _header("The range that is sent, and the size of the whole", "bytes 0-99/1234"),
+    "Accept-Ranges": _header("`bytes` if a range of the body can be requested", "bytes", required=False),
+    "Content-Range": _header("The range that is sent, and the size of the whole body", "bytes 0-99/1234"),
     "Last-Modified": _header("When the file was written", "Sat, 21 Nov 2026 00:00:00 GMT", required=False),
     "Content-Disposition": _header("A name for the file", 'attachment; filename="graph.jsonl"'),
-    "Deprecation": _header("Since when the path is to go (RFC 9745)", "@1795219200"),
-    "Sunset": _header("When the path goes (RFC 8594)", "Sun, 21 Nov 2027 00:00:00 GMT"),
+    "Deprecation": _header("Since when the path is deprecated (RFC 9745)", "@1795219200"),
+    "Sunset": _header("When the path will be removed (RFC 8594)", "Sun, 21 Nov 2027 00:00:00 GMT"),
     "X-Action-Version": _header("The version of the Actions specification", ACTION_VERSION),
     "X-Blockchain-Ids": _header("The chain (CAIP-2)", "eip155:8453"),
     "Idempotent-Replayed": _header(
-        "`true` where the same request was answered before", "true", required=False, enum=["true"]
+        "`true` if this repeats the answer to an earlier, identical request", "true", required=False, enum=["true"]
     ),
     "Retry-After": _header(
-        "After how many seconds to send the same again; with every 409, 429 and 503 that is `retryable`",
+        "Seconds after which to send the same request again; sent with every `retryable` 409, 429 and 503",
         5,
         required=False,
         type="integer",
@@ -58,25 +58,27 @@ HEADERS: dict[str, dict[str, Any]] = {
     ),
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Link": _header(
-        "Where to go on (RFC 8288): the links of an error whose relation is registered (`help`, `payment`, "
-        "`service-desc`), the receipt of a paid answer, the successor of a deprecated path",
+        "Where to continue (RFC 8288): the links of an error whose relation is registered (`help`, `payment`, "
+        "`service-desc`), the receipt of a paid answer, or the successor of a deprecated path",
         '</docs/operations/token_price/>; rel="help"',
         required=False,
     ),
-    "Location": _header("The path to go on to", "/api/worldmodel/live", format="uri-reference"),
+    "Location": _header("The path to follow", "/api/worldmodel/live", format="uri-reference"),
     "WWW-Authenticate": _header("How to send a key", 'Bearer realm="svc"'),
     "PAYMENT-REQUIRED": _header(
-        "The offers that a signed payment can take up: base64 of an x402 v2 PaymentRequired", "eyJ4NDAyVmVyc2lvbiI6Mn0="
+        "The offers that a signed payment can accept: base64 of an x402 v2 PaymentRequired", "eyJ4NDAyVmVyc2lvbiI6Mn0="
     ),
     "PAYMENT-RESPONSE": _header(
-        "What came of a signed payment: base64 of an x402 v2 SettleResponse", "eyJzdWNjZXNzIjp0cnVlfQ==", required=False
+        "The outcome of a signed payment: base64 of an x402 v2 SettleResponse",
+        "eyJzdWNjZXNzIjp0cnVlfQ==",
+        required=False,
     ),
-    "X-Request-Id": _header("Names the request in our log", "0123456789abcdef"),
+    "X-Request-Id": _header("Identifies the request in our log", "0123456789abcdef"),
 }
-"""The definitions, by name: the description's `components.headers`."""
+"""The definitions by name: the description's `components.headers`."""
 
 PAID_PREFIX = "/api/v2/"
-"""Operations below it answer a request without a key with an x402 challenge, where payments are taken."""
+"""Operations below this path answer a request without a key with an x402 challenge, if payments are accepted."""
 
 _OF_PROBLEM = {
     401: ("WWW-Authenticate",),
@@ -90,10 +92,10 @@ _POLICY, _LEFT = "RateLimit-Policy", "RateLimit"
 
 
 def headers_of(method: str, path: str, status: int, *, document: bool) -> tuple[str, ...]:
-    """Returns the names of the fields of an answer of `path`. A `document` may be kept by caches and has a 304.
+    """Returns the names of the header fields of an answer of `path`. A `document` may be cached and has a 304.
 
-    OPTIONS counts for nobody. A cache would hand one client's counter to all, so an answer that may be kept names only
-    the policy.
+    OPTIONS is not counted. A cache would show one client's counter to everyone, so a cacheable answer names only the
+    policy.
     """
     limits = (_POLICY, _LEFT) if is_limited(path) and method != "options" else ()
     if status == 402 and path.startswith(PAID_PREFIX):
@@ -113,7 +115,7 @@ def header_refs(*names: str) -> dict[str, dict[str, str]]:
 
 
 def _own_fields() -> dict[str, frozenset[str]]:
-    """Returns the described fields that published documents have of their own, by path."""
+    """Returns the described fields that individual published documents add, by path."""
     fields = {row.path: frozenset(row.headers) for row in PROJECTIONS}
     fields |= {alias.path: frozenset({**row.headers, **alias.headers}) for row in PROJECTIONS for alias in row.aliases}
     return {path: names & HEADERS.keys() for path, names in fields.items()}

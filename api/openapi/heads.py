@@ -12,7 +12,7 @@ HEAD_PROBLEMS: tuple[type[RequestProblem], ...] = (TargetTooLong, HeadersTooLarg
 
 
 def add_heads(document: dict[str, Any]) -> None:
-    """Refers every operation to both answers, in place; the MCP servers describe their own."""
+    """Adds references to both answers to every operation, in place; the MCP servers describe their own."""
     for path, operations in document["paths"].items():
         for operation in operations.values() if path not in (MCP_PATH, KEY_MCP_PATH) else ():
             for problem in HEAD_PROBLEMS:

@@ -1,4 +1,4 @@
-"""Describes which operation follows an answer, and which of its fields that operation takes. Pure."""
+"""Describes which operation can follow an answer, and which of the answer's fields it takes as input. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Link:
-    """A link to a request: its parameters and fields of its body, by JSON pointers to their values in the answer."""
+    """A link to a request: JSON pointers into the answer to the values of its parameters and body fields."""
 
     name: str
     to: str
@@ -25,7 +25,7 @@ LINKS = {
         Link(
             "claim",
             "agent_access_claim",
-            "Pay what the quote says in one transfer, and claim it with that transfer's hash",
+            "Pay the quote's exact amount in one transfer, and claim it with that transfer's hash",
             body={
                 "quoteId": "/quoteId",
                 "quoteHash": "/quoteHash",
@@ -40,7 +40,7 @@ LINKS = {
         Link(
             "recoveryChallenge",
             "agent_access_recovery_challenge",
-            "What to sign when the key is lost",
+            "What to sign if the key is lost",
             parameters={"claimId": "/data/claim/claimId"},
         ),
         Link(
@@ -68,7 +68,7 @@ LINKS = {
         Link(
             "trial",
             "agent_access_trial",
-            "The signed challenge gives the key",
+            "Exchange the signed challenge for the key",
             parameters={"address": "/signer"},
             body={"issuedAt": "/issuedAt"},
         ),
@@ -77,7 +77,7 @@ LINKS = {
         Link(
             "recovery",
             "agent_access_recovery",
-            "The signed challenge gives the next key",
+            "Exchange the signed challenge for the next key",
             parameters={"claimId": "/claimId"},
             body={"issuedAt": "/issuedAt"},
         ),
@@ -86,14 +86,14 @@ LINKS = {
         Link(
             "case",
             "agent_access_case",
-            "The signed challenge gives the case",
+            "Read the case with the signed challenge",
             parameters={"caseId": "/caseId"},
             body={"issuedAt": "/issuedAt"},
         ),
         Link(
             "supplement",
             "agent_access_case_supplement",
-            "The signed challenge gives a quote over the difference, where the case offers one",
+            "Get a quote for the difference with the signed challenge, if the case offers one",
             parameters={"caseId": "/caseId"},
             body={"issuedAt": "/issuedAt"},
         ),
@@ -107,7 +107,7 @@ LINKS = {
         Link(
             "erase",
             "intake_erase",
-            "Deletes what is kept of the intake",
+            "Deletes what is stored of the intake",
             parameters={"intakeId": "/intakeId"},
             body={"eraseToken": "/eraseToken"},
         ),
@@ -131,7 +131,7 @@ LINKS = {
         Link(
             "pending",
             "world_model_pending",
-            "Of an escalated one: whose agreement it waits for",
+            "If it was escalated: whose agreement it waits for",
             parameters={"decision": "/data/decision"},
         ),
     ),
@@ -152,10 +152,10 @@ LINKS = {
     ("world_model_import_begin", 201): (
         Link("chunk", "world_model_import_chunk", "Send a chunk", parameters={"importId": "/data/importId"}),
         Link("state", "world_model_import_state", "What arrived", parameters={"importId": "/data/importId"}),
-        Link("delete", "world_model_import_delete", "Give the import up", parameters={"importId": "/data/importId"}),
+        Link("delete", "world_model_import_delete", "Abandon the import", parameters={"importId": "/data/importId"}),
     ),
     ("world_model_import_chunk", 200): (
-        Link("apply", "world_model_import_apply", "Apply the whole", parameters={"importId": "/data/importId"}),
+        Link("apply", "world_model_import_apply", "Apply the whole file", parameters={"importId": "/data/importId"}),
     ),
     ("world_model_import_apply", 201): (
         Link("query", "world_model_query", "The first node of the file", body={"node_id": "/data/nodeIds/0"}),
@@ -165,7 +165,7 @@ LINKS = {
         Link(
             "nextPage",
             "world_model_query",
-            "The next page: the same question with the cursor",
+            "The next page: the same query with the cursor",
             body={"cursor": "/data/cursor"},
         ),
     ),
@@ -176,7 +176,7 @@ LINKS = {
         Link(
             "nextPage",
             "token_holders_map",
-            "The next page of the same list; none where nextCursor is null",
+            "The next page of the same list; there is none if nextCursor is null",
             parameters={"cursor": "/nextCursor"},
         ),
         Link(
@@ -195,7 +195,7 @@ LINKS = {
         ),
     ),
 }
-"""The links from each answer, by operation and status."""
+"""The links from each answer, keyed by operation and status."""
 
 
 def add_links(document: dict[str, Any], links: Mapping[tuple[str, int], Sequence[Link]] = LINKS) -> None:

@@ -1,10 +1,10 @@
-"""From OpenAPI 3.1, as the framework writes it, to 3.0.3: the same in that version's dialect of JSON Schema. Pure."""
+"""Translates the framework's OpenAPI 3.1 to 3.0.3 and its dialect of JSON Schema. Pure."""
 
 from typing import Any
 
 OPENAPI_VERSION = "3.0.3"
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
-"""A schema that only null fits: 3.0 has no type for it, and `nullable` does not reach through a reference."""
+"""A schema that only null matches: 3.0 has no type for it, and `nullable` does not reach through a reference."""
 
 
 def lower(document: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Describes what a signed payment buys in place of an answer: a key, whichever operation was asked. Pure."""
+"""Describes the key that a signed payment can buy at any operation, in place of the operation's answer. Pure."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from api.openapi.headers import PAID_PREFIX, header_refs
 _KEY = {"$ref": "#/components/schemas/ClaimAnswer"}
 _NAME = "key_bought"
 _ANSWER = {
-    "description": "A key, which the signed payment (`PAYMENT-SIGNATURE`) bought in place of the operation's answer",
+    "description": "A key, bought by the signed payment (`PAYMENT-SIGNATURE`) in place of the operation's answer",
     "content": {"application/json": {"schema": _KEY}},
     "headers": header_refs(
         "Cache-Control", "Link", "PAYMENT-RESPONSE", "RateLimit", "RateLimit-Policy", "X-Request-Id"
@@ -16,7 +16,7 @@ _ANSWER = {
 
 
 def add_purchases(document: dict[str, Any]) -> None:
-    """Adds the answer that carries a key to every operation that takes signed payments, in place."""
+    """Adds the answer that contains a key to every operation that accepts signed payments, in place."""
     for path, operations in document["paths"].items():
         for operation in operations.values():
             if path.startswith(PAID_PREFIX) and "402" in operation["responses"]:

@@ -14,13 +14,13 @@ _PART = {"schema": {"type": "string", "format": "binary"}}
 
 
 def add_ranges(document: dict[str, Any]) -> None:
-    """Adds both answers to the operations that send a file as it is, in place."""
+    """Adds the 206 and the 416 to the operations that send a file unchanged, in place."""
     published = set(chain.from_iterable(row.paths for row in PROJECTIONS))
     for path, operations in document["paths"].items():
         if path in published or path.startswith(FOLDERS):
             answers = operations["get"]["responses"]
             answers["206"] = {
-                "description": "The range that was asked for",
+                "description": "The requested range",
                 "headers": header_refs("Content-Range"),
                 "content": dict.fromkeys(answers["200"]["content"], _PART),
             }

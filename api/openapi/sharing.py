@@ -1,6 +1,6 @@
-"""Defines each part of the description once: what occurs in several places becomes a component. Pure.
+"""Defines each part of the description once: whatever occurs in several places becomes a component. Pure.
 
-Answers to requests that succeed stay at their operation, which shows its own examples there.
+Successful answers stay at their operation, which shows its own examples there.
 """
 
 import json
@@ -22,10 +22,10 @@ _NAMES = {
     "304": "not_modified",
     "206": "partial_content",
 }
-"""Names of shared answers that are no problems."""
+"""Names of shared answers that are not problems."""
 
 _REFERENCE_LENGTH = len('{"$ref":"#/components/schemas/"}') + 8
-"""Characters of a reference with a name of usual length."""
+"""Characters of a reference to a name of typical length."""
 
 
 def share(document: Node) -> None:
@@ -60,7 +60,7 @@ def _answer_name(status: str, answer: Node) -> str:
 
 
 def _share_parameters(operations: list[Node], components: Node) -> None:
-    """Shares parameters of one description and one recorded example. The framework describes each twice."""
+    """Shares parameters with the same description and recorded example. The framework describes each twice."""
     groups: dict[str, list[tuple[list[Node], int]]] = {}
     for operation in operations:
         requests = [exchange["request"] for exchange in recorded(operation["operationId"])]
@@ -105,7 +105,7 @@ def _replace_repeated(
 
 
 def _share_schemas(document: Node) -> None:
-    """Shares schemas that stand in several places, under the name of the first member that has each."""
+    """Shares schemas that occur in several places. Each is named after the first member that has it."""
     schemas: Node = document["components"]["schemas"]
     roots = list(_roots(document))
     times: Counter[str] = Counter()
@@ -119,12 +119,12 @@ def _share_schemas(document: Node) -> None:
 
 
 def _roots(document: Node) -> Iterator[tuple[str, Node, str]]:
-    """Yields the name and the place of every schema that does not stand within another one."""
+    """Yields the name and the place of every schema that is not nested in another one."""
     for name in list(document["components"]["schemas"]):
         yield name, document["components"]["schemas"], name
     parts = {kind: part for kind, part in document["components"].items() if kind != "schemas"}
     pending: list[tuple[str, Any]] = [("", document["paths"]), ("", parts)]
-    for name, node in pending:  # which grows meanwhile
+    for name, node in pending:  # the loop itself appends to it
         if isinstance(node, dict) and isinstance(node.get("schema"), dict):
             yield str(node.get("name", name)), node, "schema"
         if isinstance(node, dict):
@@ -134,7 +134,7 @@ def _roots(document: Node) -> Iterator[tuple[str, Node, str]]:
 
 
 def _inner(schema: Node) -> Iterator[tuple[str, Node]]:
-    """Yields every schema directly within one, with the name of its member; empty where it has none."""
+    """Yields every schema directly within one, with the name of its member, or an empty name if it has none."""
     yield from schema.get("properties", {}).items()
     for keyword in ("items", "additionalProperties"):
         if isinstance(schema.get(keyword), dict):
@@ -144,7 +144,7 @@ def _inner(schema: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _count_uses(schema: Node, times: Counter[str], entered: set[str]) -> None:
-    """Counts in how many different schemas each schema stands. Equal schemas are entered once."""
+    """Counts in how many different schemas each schema occurs. Equal schemas are descended into once."""
     text = _text(schema)
     times[text] += 1
     if text not in entered:
@@ -184,7 +184,7 @@ def _with_references(
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """Returns the name, with a number where a component of another content has it."""
+    """Returns the name, with a number appended if it is taken."""
     return name if name not in taken else next(f"{name}_{n}" for n in count(2) if f"{name}_{n}" not in taken)
 
 

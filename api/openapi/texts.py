@@ -1,4 +1,4 @@
-"""Describes the service as a whole: its info, and its tags in the order of a first visit. Pure."""
+"""Describes the service as a whole: its info, and its tags in the order in which a newcomer needs them. Pure."""
 
 from typing import Any
 
@@ -8,50 +8,50 @@ from contracts.problems import MOST_ERRORS
 from contracts.publish.routes import ACCOUNT_PATH
 
 INFO: dict[str, Any] = {
-    "description": "A runtime for personal AI agents: telemetry of a token that carries its proof, a governed "
-    "knowledge graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
-    "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times UTC. What is missing is `null` with "
-    '`quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
+    "description": "A runtime for personal AI agents: token telemetry that carries its proof, a governed knowledge "
+    "graph, guardrail checks, and API keys that agents buy with USDC.\n\n"
+    "**Answers.** JSON with `ok` at the top. Amounts are decimal strings, times are UTC. A missing value is `null` "
+    'with `quality: "unavailable"` and a stable `reason`; it is never invented.\n\n'
     "**Errors.** `application/problem+json` (RFC 9457) with a stable `code`, `retryable`, and `errors` with JSON "
-    "pointers. `links` lead on, the nearest step first; those with a registered relation are in the Link field too. "
-    "The MCP servers answer JSON-RPC errors with `code`, `retryable` and `links` in `error.data`, and a tool that "
-    "fails a result with `isError`. Bytes that are no request of HTTP/1.1, or whose method is not registered, get 400 "
-    "`request_unreadable` at any path.\n\n"
-    "**Keys.** Routes of API v2 that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
-    "Everything else is public. Pages for people, such as `/connect/`, are no operations: `/sitemap.xml` lists them, "
+    "pointers. `links` lead to the next steps, the nearest first; those with a registered relation are also in the "
+    "Link field. The MCP servers return JSON-RPC errors with `code`, `retryable` and `links` in `error.data`; a tool "
+    "that fails returns a result with `isError`. Bytes that are not an HTTP/1.1 request, or whose method is not "
+    "registered, get 400 `request_unreadable` at any path.\n\n"
+    "**Keys.** API v2 routes that name a security scheme take an API key as `Authorization: Bearer` or `X-Api-Key`. "
+    "Everything else is public. Pages for people, such as `/connect/`, are not operations: `/sitemap.xml` lists them, "
     "and each has a twin in Markdown.\n\n"
-    "**Limits.** `RateLimit-Policy` and `RateLimit` say what a request counts against; a 429 says `Retry-After`. A "
-    "request with a key counts for the key's day. What is refused with 400, 405, 413 or 415, or as `route_unknown` or "
-    "`trial_excluded`, costs one of the address's minute instead while it has any, on every route, and a 503 costs "
-    "nothing. What a key asks about "
-    f"itself, below `{ACCOUNT_PATH}`, counts for the address, and so does what needs no key, for the key only "
-    "once the address has nothing left.\n\n"
+    "**Limits.** `RateLimit-Policy` and `RateLimit` name the budget that a request counts against; a 429 has a "
+    "`Retry-After`. A request with a key counts against the key's day. On every route, a request refused with 400, "
+    "405, 413 or 415, or as `route_unknown` or `trial_excluded`, counts against the address's minute instead while it "
+    "has any requests left, and a 503 counts against nothing. A key's requests about "
+    f"itself, below `{ACCOUNT_PATH}`, count against the address. So do requests that need no key; they count against "
+    "the key only once the address has nothing left.\n\n"
     f"**Sizes.** Header fields: {HEAD_LIMIT_BYTES:,} bytes together (431). Path and query: {TARGET_LIMIT_BYTES:,} "
-    f"(414). Bodies: {BODY_LIMIT_BYTES:,} (413) unless the route says otherwise, with at most {DEEPEST} levels, "
+    f"(414). Bodies: {BODY_LIMIT_BYTES:,} (413) unless the route states otherwise, with at most {DEEPEST} levels, "
     f"{MOST_KEYS:,} keys in one object and {MOST_CONTAINERS:,} arrays and objects (400). An error names at most "
     f"{MOST_ERRORS} faults.\n\n"
-    "**Caches.** Published documents have a strong `ETag` and answer `If-None-Match` with 304, and a `Range` of one "
-    "part with 206, or 416 where no byte is in it. HEAD is answered wherever GET is.\n\n"
-    "**Compatibility.** Fields and codes may be added, and are neither renamed nor taken away under the same path. "
-    "What is to go is marked `deprecated` and says so with Deprecation, Sunset and a successor link.",
+    "**Caches.** Published documents have a strong `ETag`. They answer `If-None-Match` with 304, and a single `Range` "
+    "with 206, or with 416 if it contains no byte of the body. HEAD is answered wherever GET is.\n\n"
+    "**Compatibility.** Fields and codes may be added, but are neither renamed nor removed under the same path. "
+    "Anything to be removed is marked `deprecated`, with Deprecation, Sunset and a successor link.",
     "contact": {"name": "The operator of this installation"},
     "license": {"name": "All rights reserved"},
 }
 
 TAGS: dict[str, tuple[str, str]] = {
-    "discovery": ("discovery", "What the service is, how it stands, and where everything lies."),
+    "discovery": ("discovery", "What the service is, what state it is in, and where everything is."),
     "overview": ("overview", "Everything live in one body."),
     "agent access": ("agent access", "Plans, quotes, claims and receipts: how an agent buys a key."),
     "intake": ("intake", "Registration with consent, and the documents that it leads to."),
     "connect": ("connect", "How an assistant sets up a local runtime with its user, over MCP."),
     "guardrail": ("guardrail", "Actions judged before they are taken."),
-    "world model": ("world model", "The governed graph: writing, asking, and how it stands."),
+    "world model": ("world model", "The governed graph: writing, querying, and its state."),
     "world": ("world projection", "The public part of the graph, published."),
     "holders": ("token holders", "Who holds the token, with proof."),
     "market": ("market", "Prices, each with every source's answer."),
     "contract_balance": ("contract balance", "A watched contract: balance, worth, trigger and transfers."),
     "trust": ("trust", "Scores of agents from a registry on the chain."),
-    "partner": ("partners", "What others say of us: a partner's snapshot, a marketplace's revenue."),
+    "partner": ("partners", "What others report about us: a partner's snapshot, a marketplace's revenue."),
     "blink": ("wallet actions", "Payloads of the wallet action standard."),
     "redirects": ("redirects", "Paths that lead to others."),
 }

@@ -1,5 +1,4 @@
-"""Answers with a body that was computed for one request: entity tag, condition, encoding and range, as published
-ones have."""
+"""Answers with a body computed for one request, with entity tag, condition, encoding and range as published ones."""
 
 import gzip
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from contracts.publish.routes import CACHE_CONTROL, ENCODINGS, Cache
 
 SMALLEST_ENCODED_BYTES = 1024
 
-# Levels for a body that is encoded while somebody waits: 5,000 rows in some 10 ms.
+# Compression levels for a body that a client waits for: 5,000 rows in some 10 ms.
 _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "br": lambda body: brotli.compress(body, quality=4),
     "zstd": lambda body: zstandard.ZstdCompressor(level=3).compress(body),
@@ -34,10 +33,10 @@ def computed_answer(
     headers: Mapping[str, str] | None = None,
     is_published: bool = False,
 ) -> Response:
-    """Returns the answer with a computed body, encoded as the request allows, or the 304 that saves it.
+    """Returns the answer with a computed body, encoded as the request allows, or a 304 if the client has it.
 
-    A body at a published path is answered as the published ones: with the range that was asked for, and refused if no
-    encoding is acceptable. Raises `NotAcceptable` and `RangeNotSatisfiable` there.
+    A body at a published path is answered like the published ones: with the requested range, and with a refusal if no
+    encoding is acceptable. There it raises `NotAcceptable` and `RangeNotSatisfiable`.
     """
     accepted = acceptable_encodings(_field(request, "accept-encoding"))
     if is_published and not accepted:
@@ -75,9 +74,9 @@ def _field(request: Request, name: str) -> bytes | None:
 
 
 def _encoding_of(accepted: Sequence[str], size_bytes: int) -> str | None:
-    """Returns the best of our encodings that the request allows, or None for the body as it is.
+    """Returns the best of our encodings that the request allows, or None to send the body unencoded.
 
-    A small body is encoded only for who does not accept it as it is.
+    A small body is encoded only for clients that do not accept it unencoded.
     """
     best = next(iter(accepted), IDENTITY)
     if best == IDENTITY or (size_bytes < SMALLEST_ENCODED_BYTES and IDENTITY in accepted):

@@ -9,11 +9,11 @@ _FORWARDED_FOR = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;,\s"]*))', re.IGNOR
 
 
 class ClientAddresses:
-    """Rate-limit keys of clients: an IPv4 address, or an IPv6 /64, which is what one subscriber has.
+    """Rate-limit keys of clients: an IPv4 address, or an IPv6 /64, which is the usual allotment of one subscriber.
 
     Forwarding headers count only if the socket's address is a trusted proxy. Then hops are read from the right, and the
     first that is not trusted is the client. `X-Forwarded-For` is preferred to `Forwarded`, since most proxies write
-    only the former and pass on a client's own `Forwarded`; a proxy that writes `Forwarded` has to drop the other.
+    only the former and pass on a client's own `Forwarded`; a proxy that writes `Forwarded` must drop the other.
 
     Example: with 10.0.0.0/8 trusted, a socket at 10.0.0.1 and `X-Forwarded-For: 1.2.3.4, 203.0.113.9, 10.0.0.2`, the
     key is 203.0.113.9: the hop to its left was written by that client, who may write anything.
@@ -21,7 +21,7 @@ class ClientAddresses:
 
     def __init__(self, trusted_proxies: Iterable[str]) -> None:
         self._trusted = tuple(ip_network(text, strict=False) for text in trusted_proxies)
-        # Keyed by the kernel's address of a socket, never by what a client writes.
+        # Keyed by the socket address that the kernel reports, never by what a client writes.
         self._peer = lru_cache(maxsize=8192)(self._look_up_peer)
 
     def key(self, peer: str, headers: Iterable[tuple[bytes, bytes]] = ()) -> str:
@@ -66,8 +66,8 @@ def _hops(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """Parses an address with or without port and brackets; IPv4 written as IPv6 becomes IPv4. Returns None for
-    others."""
+    """Parses an address with or without port and brackets; IPv4-mapped IPv6 becomes IPv4. Returns None for any other
+    text."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -1,4 +1,5 @@
-"""The ASGI front: published documents from memory, files from disk, counting, and the way to the rooms."""
+"""The ASGI front: serves published documents from memory and files from disk, counts requests, and passes the rest to
+the rooms."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ TakeOne = Callable[[str, int, int, float], "Take"]
 
 
 class Keys(Protocol):
-    """Knows which keys and sessions are valid, as `KeyGate` does."""
+    """Admits valid keys and sessions, as `KeyGate` does."""
 
     async def admit(self, presented: str, now_s: float, *, counts: bool = True) -> Admission | None: ...
 
@@ -95,9 +96,9 @@ class Front:
     """Answers published paths; passes everything else on to `application`.
 
     `take` counts a limited request (`Counters.take`); None switches the limit off. `take_waits` means that it crosses a
-    network and must not block the loop. A limited request is counted for its address; one that needs a key for the
-    day of its key instead, and a message of a paired session for the session's minute. What needs no key is counted for
-    the day of a key only where its address has nothing left.
+    network and must not block the loop. A limited request is counted against its address, except that one that needs a
+    key is counted against the key's day, and a message of a paired session against the session's minute. A request that
+    needs no key is counted against the key's day only once its address has nothing left.
     """
 
     def __init__(
@@ -129,30 +130,30 @@ class Front:
         self._leaving = False
         self.site: PublishedSite | None = None
         self.answered: Counter[tuple[str, int]] = Counter()
-        """Answers by who gave them and HTTP status, for `/metrics`."""
+        """Answer counts by origin (front, published, file or rooms) and HTTP status, for `/metrics`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judges the head of a request, counts it, and answers it, in this order.
+        """Checks the head of a request, counts the request, and answers it, in this order.
 
-        Most requests are for published documents and spend some 2 us here, so what they need stays in this coroutine;
-        the methods hold what only some requests need. Examples:
+        Most requests are for published documents and spend some 2 us here, so their path stays in this coroutine; code
+        that only some requests need is in methods. Examples:
 
         - `GET /llms.txt` is published and not counted: it is answered from memory.
-        - `GET /api/token/holders` is published and limited: it is counted for its address, then answered from memory.
-          With a key it is counted for the key's day once the address has nothing left. So is `POST /api/intake`.
-        - `POST /api/v2/world-model/signal` with a key is counted for the key's day and passed on to the rooms. Without
-          a valid key it is counted for its address, and the room answers 401.
-        - `GET /api/v2/me` is counted for the address, and the room answers for the key.
-        - `POST /mcp` is counted for the minute of the paired session that it names, else for its address.
-        - `POST /api/v2/mcp` with a key is counted for the key's day, and given back unless it calls a tool or reads a
-          resource. Once the day is used up, those two are refused, and other messages are counted for the address.
-        - A head of 20 KiB is counted for its address and refused, so that refusals are not free.
+        - `GET /api/token/holders` is published and limited: it counts against its address and is answered from memory.
+          With a key it counts against the key's day once the address has nothing left. So does `POST /api/intake`.
+        - `POST /api/v2/world-model/signal` with a key counts against the key's day and is passed on to the rooms.
+          Without a valid key it counts against its address, and the room answers 401.
+        - `GET /api/v2/me` counts against the address, and the room answers for the key.
+        - `POST /mcp` counts against the minute of the paired session that it names, otherwise against its address.
+        - `POST /api/v2/mcp` with a key counts against the key's day, but is given back unless it calls a tool or reads
+          a resource. Once the day is used up, those two are refused, and other messages count against the address.
+        - A request with a head of 20 KiB counts against its address and is refused, so that refusals are not free.
         """
         if scope["type"] != "http":
             await self._answer_other_protocol(scope, receive, send)
             return
         now_s = self._clock()
-        # A clock that was set back must not stop the checks until it has caught up.
+        # A clock that is set back must not suspend the checks until it has caught up.
         if now_s >= self._next_check_at or now_s < self._next_check_at - POINTER_EVERY_S:
             self.follow_pointer(now_s)
         site, path, method = self.site, scope["path"], scope["method"]
@@ -217,13 +218,13 @@ class Front:
             document = document.markdown
         if len(fields) == len(headers):
             accept_encoding, if_none_match = fields.get(b"accept-encoding"), fields.get(b"if-none-match")
-        else:  # a field that was sent twice: both values count
+        else:  # a field was sent more than once: all its values count
             accept_encoding = joined_values(headers, b"accept-encoding")
             if_none_match = joined_values(headers, b"if-none-match")
         encodings = document.fresh if now_s < document.stale_at else document.stale
         for_range = b"range" in fields and method == "GET"
         encoded = choose_encoding(encodings, accept_encoding, for_range=for_range)
-        if encoded is None and for_range:  # a client that rules out the body as it is gets all of it
+        if encoded is None and for_range:  # a client that refuses an unencoded body gets the whole of it
             for_range, encoded = False, choose_encoding(encodings, accept_encoding)
         if encoded is None:
             problem = NotAcceptable("Accept br, zstd, gzip or identity.")
@@ -252,12 +253,13 @@ class Front:
     async def _answer_other_protocol(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Closes a WebSocket; passes on the lifespan once the documents are loaded."""
         if scope["type"] == "websocket":
-            # A server that has shaken hands itself comes here; `svc serve` leaves that to the application, which
-            # refuses the request for it (`_refusal_of_head`).
+            # Reached only under servers that do the handshake themselves. `svc serve` passes the upgrade request on
+            # instead, and `_refusal_of_head` refuses it.
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
-            # Beside the thread that then imports the rooms, each of a thousand files would wait for the interpreter.
+            # First, because later each of a thousand files would wait for the interpreter while a thread imports the
+            # rooms.
             self.follow_pointer(self._clock())
             if self._drain_seconds:
                 leave_first(self._drain_seconds, self._leave)
@@ -284,11 +286,11 @@ class Front:
     async def _identify(
         self, scope: Scope, receive: Receive, now_s: float
     ) -> tuple[Receive, Admission | None, Counted | None]:
-        """Counts a request for the paired session or the key that it names.
+        """Counts a request against the paired session or the key that it names.
 
-        Both are None without a valid key, and for what needs none or is about the key itself; then it is counted for
-        its address. A message's session, method and id are in its body, so the returned receive repeats a body that
-        was read.
+        Returns neither an admission nor a count without a valid key, or for a request that needs no key or is about the
+        key itself; such a request counts against its address. A message's session, method and id are in its body, so
+        the returned `Receive` replays a body that was read.
         """
         path = scope["path"]
         if path in _MCP_PATHS and scope["method"] == "POST":
@@ -313,12 +315,12 @@ class Front:
         return receive, admission, None if admission is None else _counted_for(admission)
 
     def follow_pointer(self, now_s: float) -> None:
-        """Follows the pointer if it moved. A generation that can't be served is logged, and the last one stays."""
+        """Follows the pointer if it moved. If the new generation can't be served, logs that and keeps the last one."""
         self._next_check_at = now_s + POINTER_EVERY_S
         try:
             pointer = current_pointer(self._data_dir)
         except OperatorProblem as problem:
-            _log.warning("The pointer can't be followed, and what is served stays: %s", problem)
+            _log.warning("The pointer can't be followed; the last generation is still served: %s", problem)
             return
         if pointer is None or pointer == self._pointer:
             return
@@ -326,7 +328,7 @@ class Front:
         try:
             generation = current_generation(self._data_dir)
             if generation is not None and generation.manifest.base_url != self._base_url:
-                _log.error("%s was made for %s and is not served here", generation.id, generation.manifest.base_url)
+                _log.error("%s was built for %s and is not served here", generation.id, generation.manifest.base_url)
             elif generation is not None:
                 self.site = load_site(generation, self._policy)
         except Exception:
@@ -350,7 +352,7 @@ class Front:
         return admission
 
     async def _count_session(self, body: bytes, now_s: float) -> Counted | None:
-        """Counts a message for the minute of its paired session. Returns None if it names no valid one."""
+        """Counts a message against the minute of its paired session. Returns None if it names no valid session."""
         assert self._keys is not None
         token = session_token_of(body)
         if token is None:
@@ -363,7 +365,7 @@ class Front:
         return None if take is None else Counted("session", WINDOW_S, take)
 
     async def _count(self, scope: Scope, now_s: float) -> Take | None:
-        """Takes one of the minute of the client's address. Returns None if counting failed."""
+        """Takes one request from the minute of the client's address. Returns None if counting failed."""
         assert self._take is not None
         peer = scope["client"][0] if scope.get("client") else "unknown"
         key = f"address:{self._clients.key(peer, scope['headers'])}"
@@ -379,10 +381,10 @@ class Front:
     async def _settle(
         self, scope: Scope, admission: Admission | None, counted: Counted | None, status: int, work_began: bool
     ) -> Counted | None:
-        """Gives a request that does not count back to its key, once. Returns what it counts for.
+        """Gives back to its key a request that should not count. Returns the budget that the request counts against.
 
-        A request that was refused before work began costs the address one of its minute instead. If the address has
-        none left, the key pays after all, so that nobody can repeat such requests without end.
+        A request that was refused before work began counts against the address's minute instead. If the address has
+        nothing left, it counts against the key after all, so that nobody can repeat such requests endlessly.
         """
         if admission is None or counted is None or is_counted(status, work_began):
             return counted
@@ -400,9 +402,9 @@ class Front:
         return counted._replace(taken=counted.taken._replace(remaining=counted.taken.remaining + 1))
 
     async def _send_file(self, scope: Scope, send: Send, file: PublishedFile) -> None:
-        """Answers with a file, or a range of it, a piece at a time: no file is ever held in memory."""
+        """Answers with a file or a range of it, in chunks, so that no whole file is ever in memory."""
         headers = scope["headers"]
-        # a client that rules out a file as it is gets it so all the same
+        # a client that refuses an unencoded file gets it nevertheless
         accept_encoding, asked = joined_values(headers, b"accept-encoding"), joined_values(headers, b"range")
         for_range = asked is not None and scope["method"] == "GET"
         chosen = choose_encoding(file.encodings, accept_encoding, for_range=for_range) or file.encodings[IDENTITY]
@@ -444,7 +446,7 @@ class Front:
         counted: Counted | None = None,
         admission: Admission | None = None,
     ) -> None:
-        """Answers with `problem`, before any work."""
+        """Answers with `problem` before any work begins."""
         counted = await self._settle(scope, admission, counted, problem.status, work_began=False)
         request_id = _request_id()
         links = self._problem_links.of(problem, scope["method"], scope["path"])
@@ -521,7 +523,7 @@ class Front:
         with log_fields(request_id=request_id), span(inner["method"], "server", headers=_sender(scope)) as answer:
             try:
                 await self._application(inner, receive, send_on)
-            finally:  # the framework raises a fault again after it has answered
+            finally:  # the framework re-raises a fault after it has answered
                 if (route := _route(inner)) is not None:
                     answer.update_name(f"{inner['method']} {route}")
                     answer.set_attribute("http.route", route)
@@ -548,12 +550,12 @@ def _is_published(site: PublishedSite | None, path: str) -> bool:
 
 
 def _asks_what_may_be_sent(method: str, path: str) -> bool:
-    """Returns whether a request is an OPTIONS that a room answers, which counts as little as those of other paths."""
+    """Returns whether a request is an OPTIONS that a room answers; like those of other paths, it is not counted."""
     return method == "OPTIONS" and (path in _MCP_PATHS or path.startswith(BLINK_PREFIX))
 
 
 def _log_answer(scope: Scope, status: int, **fields: str | float) -> None:
-    """Logs an answer by the pattern of its route: a path may name a wallet or a node."""
+    """Logs an answer under the pattern of its route, because the path itself may name a wallet or a node."""
     if _requests.isEnabledFor(logging.INFO):
         method, route = scope["method"], _route(scope)
         message = f"{method} {route or 'a request'}: {status}"
@@ -561,12 +563,12 @@ def _log_answer(scope: Scope, status: int, **fields: str | float) -> None:
 
 
 def _without_range(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Returns the header fields that HEAD keeps where it is answered as GET: a range has a meaning for GET alone."""
+    """Returns the header fields for answering HEAD as GET, without the range, which is only defined for GET."""
     return [(name, value) for name, value in headers if name != b"range"]
 
 
 def _route(scope: Scope) -> str | None:
-    """Returns the pattern of the path that answered, such as `/api/token/holders/{address}`; None where none did."""
+    """Returns the path pattern of the route that answered, such as `/api/token/holders/{address}`, or None."""
     return getattr(scope.get("route"), "path", None)
 
 

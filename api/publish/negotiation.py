@@ -1,6 +1,6 @@
 """Content negotiation and conditional requests (RFC 9110, sections 12.5 and 13.1.2). Pure.
 
-Lists are parsed in one pass. Results are cached only for short values: clients choose the keys of these caches.
+Lists are parsed in one pass. Results are cached only for short values, because clients choose the keys of the caches.
 """
 
 import re
@@ -13,7 +13,7 @@ _PREFERENCE = {encoding: rank for rank, encoding in enumerate((*ENCODINGS, IDENT
 
 
 LONGEST_REMEMBERED_BYTES = 256
-"""Longer than what browsers and agents send; the caches below hold at most some 150 kB."""
+"""Longer than any value that browsers and agents send; the caches below use at most some 150 kB."""
 
 _LISTED_TAG = re.compile(rb'[ \t,]*(?:W/)?("[^"]*")')
 
@@ -41,13 +41,13 @@ def is_unchanged(if_none_match: bytes, etag: bytes) -> bool:
 
 
 def prefers_markdown(accept: bytes) -> bool:
-    """Decides whether Accept names Markdown and prefers nothing of HTML to it. Browsers never name it."""
+    """Decides whether Accept names Markdown and does not prefer HTML to it. Browsers never name it."""
     parse = _remembered_preference if len(accept) <= LONGEST_REMEMBERED_BYTES else _markdown_preferred_in
     return parse(accept)
 
 
 def prefers_html(accept: bytes) -> bool:
-    """Decides whether Accept names HTML and prefers nothing of JSON to it, as browsers do. `*/*` names nothing."""
+    """Decides whether Accept names HTML and does not prefer JSON to it, as browsers do. `*/*` names nothing."""
     weights = _weights_in(accept)
     html = max(weights.get("text/html", 0.0), weights.get("application/xhtml+xml", 0.0))
     json = max((weight for name, weight in weights.items() if name.endswith(("/json", "+json"))), default=0.0)
@@ -55,7 +55,7 @@ def prefers_html(accept: bytes) -> bool:
 
 
 def prefers_page(accept: bytes) -> bool:
-    """Decides whether a reader wants a page, in HTML or Markdown, where programs are answered something else."""
+    """Decides whether a client wants a page, in HTML or Markdown, at a path with another answer for programs."""
     return prefers_html(accept) or (b"markdown" in accept.lower() and prefers_markdown(accept))
 
 
@@ -68,7 +68,7 @@ def _encodings_in(accept_encoding: bytes) -> tuple[str, ...]:
     if "x-gzip" in weights:
         weights.setdefault("gzip", weights["x-gzip"])
     others = weights.get("*", 0.0)
-    # Identity stays acceptable unless it, or everything unnamed, is ruled out; unweighted it is the last resort.
+    # Identity is acceptable unless it, or everything unnamed, is ruled out; without a weight it is the last resort.
     identity = weights.get(IDENTITY, 0.001 if "*" not in weights else others)
     allowed = {encoding: weights.get(encoding, others) for encoding in ENCODINGS} | {IDENTITY: identity}
     return tuple(sorted((e for e in allowed if allowed[e] > 0), key=lambda e: (-allowed[e], _PREFERENCE[e])))

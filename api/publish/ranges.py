@@ -1,9 +1,9 @@
 """Selects the bytes of a Range request (RFC 9110, sections 13.1.5 and 14). Pure.
 
-One range is answered with 206. Of several the Range field is ignored and the whole body is sent, as RFC 9110 allows:
-so no set of ranges, however many, overlapping or large, can ask for more than the body. An invalid set is ignored too,
-which RFC 9110 leaves to the server; one of which no range lies within the body is refused with 416. nginx answers the
-same with `max_ranges 1`, except that it refuses an invalid set with 416.
+One range is answered with 206. If there are several, the Range field is ignored and the whole body is sent, as RFC 9110
+allows, so no set of ranges, however many, overlapping or large, can request more than the body. An invalid set is
+ignored too, which RFC 9110 leaves to the server. A set with no range inside the body is refused with 416. nginx with
+`max_ranges 1` answers the same way, except that it refuses an invalid set with 416.
 """
 
 import re
@@ -13,14 +13,14 @@ from contracts.errors import RangeNotSatisfiable
 
 UNIT = b"bytes="
 LONGEST_SET_BYTES = 1024
-"""A longer set is ignored, as several ranges are: nobody needs so many digits for one."""
+"""A longer set is ignored, as several ranges are: a single range never needs that many digits."""
 
 _RANGE = re.compile(rb"(\d+) *- *(\d*)|-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Bytes `first` to `last` of a body, both included."""
+    """Bytes `first` to `last` of a body, inclusive."""
 
     first: int
     last: int
@@ -31,11 +31,11 @@ class Slice:
 
 
 class Unsatisfiable(Exception):
-    """The Range field is valid, and no byte of it lies within the body."""
+    """The Range field is valid but contains no byte of the body."""
 
 
 def no_such_range(size: int) -> RangeNotSatisfiable:
-    """Returns the refusal of a range that is outside of a body of `size` bytes."""
+    """Returns the refusal of a range outside a body of `size` bytes."""
     return RangeNotSatisfiable(
         f"Ask for one range within the {size:,} bytes, such as `bytes=0-99`.",
         headers={"Content-Range": f"bytes */{size}"},
@@ -45,14 +45,14 @@ def no_such_range(size: int) -> RangeNotSatisfiable:
 def select_bytes(
     range_field: bytes | None, if_range: bytes | None, size: int, etag: bytes, last_modified: bytes | None = None
 ) -> Slice | None:
-    """Returns the one range of a body of `size` bytes that is asked for, or None where the whole body is the answer.
+    """Returns the requested range of a body of `size` bytes, or None if the whole body is to be sent.
 
     `if_range` makes the range depend on the body's entity tag, compared strongly, or on its exact modification time.
     Raises `Unsatisfiable`. Examples for a body of 1,000 bytes:
 
-    - `bytes=0-99` gives the first 100 bytes, `bytes=900-` and `bytes=-100` the last 100, `bytes=900-5000` too.
-    - `bytes=1000-` raises; so does `bytes=-0`.
-    - `bytes=0-0,-1` and `lines=1-2` give None; so do `bytes=a-b` and `bytes=5-2`, which are invalid.
+    - `bytes=0-99` selects the first 100 bytes; `bytes=900-`, `bytes=-100` and `bytes=900-5000` select the last 100.
+    - `bytes=1000-` and `bytes=-0` raise.
+    - `bytes=0-0,-1` and `lines=1-2` return None, as do `bytes=a-b` and `bytes=5-2`, which are invalid.
     """
     if range_field is None or not len(UNIT) < len(range_field) <= LONGEST_SET_BYTES:
         return None

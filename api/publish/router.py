@@ -37,7 +37,7 @@ from contracts.token.holder_documents import HoldersTemporalParameters, MomentPa
 from warehouse.publish.serving import ServedGenerations
 
 MAY_COMPUTE_LISTS = (MomentParameters, HoldersTemporalParameters)
-"""Parameters that may ask for a list that was not taken."""
+"""Parameters that may request a list of holders that has not been computed."""
 
 _OTHER_THAN_WORDS = re.compile(r"\W+")
 
@@ -59,23 +59,23 @@ def telemetry_router(
 
 
 class UnpublishedPaths(BaseRoute):
-    """Every path that computes nothing, where nothing is published yet: the front answers all of them afterwards.
+    """Answers all paths that compute nothing until something is published; from then on the front answers them.
 
-    For the framework these are nine of ten routes, which it would analyse at each start. Only the description needs
-    them as `fixed_routes`.
+    These are nine of ten routes, and the framework would analyse each of them at every start. Only the description
+    needs them, as `fixed_routes`.
     """
 
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Matches GET at one of the paths, and partially each other method there."""
+        """Matches GET at one of the paths, and any other method there partially."""
         if scope["type"] != "http" or scope["path"] not in self._paths:
             return Match.NONE, {}
         return (Match.FULL if scope["method"] == "GET" else Match.PARTIAL), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises what the framework answers: `NotReady`, or that there is only GET."""
+        """Raises `NotReady`, or a 405 for methods other than GET."""
         if scope["method"] != "GET":
             raise HTTPException(405)
         work_of(scope).began = True
@@ -84,7 +84,7 @@ class UnpublishedPaths(BaseRoute):
 
 @cache
 def _fixed_paths() -> tuple[tuple[Projection, str], ...]:
-    """Returns the paths of documents at which nothing is computed."""
+    """Returns the paths of documents that are never computed for a request."""
     return tuple(
         (projection, path)
         for projection in PROJECTIONS
@@ -95,7 +95,7 @@ def _fixed_paths() -> tuple[tuple[Projection, str], ...]:
 
 @cache
 def fixed_routes() -> tuple[BaseRoute, ...]:
-    """Returns the routes behind `UnpublishedPaths` as the description names them."""
+    """Returns the routes that `UnpublishedPaths` stands for, for the description."""
     router = APIRouter(route_class=WorkRoute)
     for projection, path in _fixed_paths():
         _add_route(router, projection, path, _unpublished)
@@ -112,7 +112,7 @@ def fixed_routes() -> tuple[BaseRoute, ...]:
             response_class=Response,
             status_code=302,
             responses=problems(MethodNotAllowed, NotReady, *([RateLimited] if is_limited(redirect.path) else []))
-            | {302: {"description": "The path to go on to"}},
+            | {302: {"description": "The path to follow"}},
         )
     return tuple(router.routes)
 
@@ -135,7 +135,7 @@ def _add_route(router: APIRouter, projection: Projection, path: str, answer: Cal
 
 
 def _parameters_at(projection: Projection, path: str) -> type[BaseModel] | None:
-    """Returns the parameters that are computed at one of its paths; None at those that have one body each."""
+    """Returns the parameters for which bodies are computed at one of its paths, or None if the path has one body."""
     if projection.parameters is None or path in dict(projection.bodies[1:]):
         return None
     return projection.parameters

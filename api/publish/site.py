@@ -1,4 +1,4 @@
-"""Holds the published documents of one generation in memory, each encoding with its headers ready to send."""
+"""Keeps the published documents of one generation in memory, each encoding with its headers ready to send."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One document: its current encodings, and those to send from `stale_at` (seconds since 1970) on.
+    """One document: its fresh encodings, and the stale ones to send from `stale_at` (seconds since 1970) on.
 
-    If it has variants, a query asks for one; `variants` holds the published ones by query string. `markdown` is its
+    If it has variants, the query selects one; `variants` contains the published ones by query string. `markdown` is its
     twin for clients that prefer Markdown; `options` answers OPTIONS.
     """
 
@@ -82,8 +82,7 @@ class EncodedFile:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """One file that is sent from disk, in one of its encodings; browsers are answered `page` instead, where there is
-    one."""
+    """One file that is sent from disk, in one of its encodings. Browsers get `page` instead, if there is one."""
 
     encodings: dict[str, EncodedFile]
     page: Published | None = None
@@ -91,7 +90,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True)
 class PublishedSite:
-    """Everything that one generation answers without the application."""
+    """Everything that the front can answer from one generation without the application."""
 
     generation: Generation
     documents: dict[str, Published]
@@ -123,7 +122,7 @@ def choose_encoding(
 ) -> _Encoding | None:
     """Returns the best encoding that the header allows, or None if it rules out all available ones.
 
-    A range is of the body as it is: many clients accept gzip with every request and would decode a part of it.
+    A range applies to the unencoded body: many clients accept gzip with every request and would try to decode a part.
     """
     for encoding in acceptable_encodings(accept_encoding):
         if encoding in encodings and (encoding == IDENTITY or not for_range):
@@ -136,7 +135,7 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
     public = generation.path / "public"
     table = msgspec.json.decode((public / "routes.json").read_bytes(), type=RouteTable)
     documents: dict[str, Published] = {}
-    # A document's variants are other routes, which have none themselves; they are loaded first.
+    # A document's variants are other routes without variants of their own, so they are loaded first.
     for path, route in sorted(table.routes.items(), key=lambda item: bool(item[1].variants)):
         variants = {query.encode(): documents[path_of_variant] for query, path_of_variant in route.variants.items()}
         twin = None
@@ -164,7 +163,7 @@ def load_site(generation: Generation, rate_limit_policy: str | None) -> Publishe
 
 
 def _file(generation: Generation, name: str, headers: dict[str, str], folder: Folder) -> PublishedFile:
-    """Returns the file of this name in a folder, with those of its encoded siblings that are there."""
+    """Returns the file of this name in a folder, with the encoded siblings that exist."""
     components = generation.manifest.components
     suffixes = ENCODINGS if folder.has_encodings else {}
     headers = {**headers, "Vary": _vary(headers)} if folder.has_encodings else headers
@@ -208,7 +207,7 @@ def _document(
 
 
 def _vary(headers: dict[str, str]) -> str:
-    """Returns what an encoded body varies by, written like web servers do, which add their own fields to ours."""
+    """Returns the Vary field of an encoded body, in the order of web servers, which put Accept-Encoding first."""
     return ", ".join(["Accept-Encoding", *([headers["Vary"]] if "Vary" in headers else [])])
 
 
@@ -267,7 +266,7 @@ def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
 _OF_WHAT_IS_KEPT = {b"etag", b"vary", b"cache-control", b"accept-ranges"} | {
     name.lower().encode() for name in OPEN_HEADERS
 }
-"""Fields of a published page that its copy with a 404 has not, or that the front adds to every answer."""
+"""Fields of a published page that are dropped when it is sent with a 404, or that the front adds to every answer."""
 
 READ_ALONE = _read_alone({"Cache-Control": "no-store"})
 """The answer to OPTIONS for files and redirects."""

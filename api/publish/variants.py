@@ -1,4 +1,4 @@
-"""Computes variants of published documents, in this process or, where that takes long, in one of the worker pool."""
+"""Computes variants of published documents, in this process or, if that takes long, in the worker pool."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Work = Callable[[Awaitable[bytes]], Awaitable[bytes | None]]
 
 
 def entry_of(reading: GenerationReading, path: str) -> DocumentEntry:
-    """Returns the published document of a path, whose origin and age a variant shares. Raises `NotReady`."""
+    """Returns the entry of the document at a path, whose origin and age a variant shares. Raises `NotReady`."""
     entry = reading.generation.manifest.documents.get(path)
     if entry is None:
         raise NotReady("The first generation is still being built.", headers={"Retry-After": "5"})
@@ -35,10 +35,10 @@ def entry_of(reading: GenerationReading, path: str) -> DocumentEntry:
 
 
 def body_of(projection: Projection, content: Content, entry: DocumentEntry) -> bytes:
-    """Renders content as of the same origin and age as a published document."""
+    """Renders content with the origin and age of a published document."""
     body = render(projection, content, Origin(entry.generation, entry.generated_at), now=datetime.now(UTC))
     reason = entry.stale_reason
-    # A run that reads nothing newer takes nothing from numbers of the past; a check may find that they are wrong.
+    # A run that reads nothing newer does not devalue past numbers, but a check may find that they are wrong.
     if reason is None or (is_of_the_past(content) and reason != CheckFailed.code):
         return body
     return mark_stale(projection, body, reason)
@@ -47,7 +47,7 @@ def body_of(projection: Projection, content: Content, entry: DocumentEntry) -> b
 def variant(projection: Projection, reading: GenerationReading, parameters: BaseModel) -> bytes:
     """Returns the body of a document for these parameters.
 
-    Raises `NotReady`, the projection's refusals, and `NeedsWorker` where only a worker should compute it.
+    Raises `NotReady`, the projection's refusals, and `NeedsWorker` if only a worker should compute it.
     """
     entry = entry_of(reading, projection.path)
     return body_of(projection, read(projection, reading.context, parameters), entry)
@@ -61,8 +61,8 @@ async def computed_variant(
     caller: str,
     waiting: Work | None = None,
 ) -> bytes | None:
-    """Returns `variant`, from a worker where this process should not compute it. `caller` is whose share of the workers
-    that takes; `waiting` may give up waiting for one, by returning None. Raises as `variant`, and `WorkersBusy`."""
+    """Returns `variant`, computed by a worker if this process should not do it. `caller` is charged for the worker;
+    `waiting` may stop waiting for it by returning None. Raises the errors of `variant`, and `WorkersBusy`."""
 
     def in_process() -> bytes | None:
         try:
@@ -80,7 +80,7 @@ async def computed_variant(
 
 
 def variant_in_worker(data_dir: Path, name: str, parameters: dict[str, object]) -> bytes:
-    """Calls `variant` with a worker's generations. `parameters` are by their names in the query."""
+    """Calls `variant` with a worker's generations. `parameters` are keyed by their names in the query."""
     projection = next(row for row in PROJECTIONS if row.name == name)
     assert projection.parameters is not None
     with _generations(data_dir).reading(computes_lists=True) as reading:

@@ -1,7 +1,8 @@
-"""Serves one address at any block from the published history: no request ever reaches the chain.
+"""Serves one address at any block from the published history. No request ever reaches the chain.
 
-Answers are computed on the event loop: they take less than the way to a thread and back, where eight clients would wait
-for the interpreter. Long pages, and the first answer of a new generation, which opens it, are left to a thread.
+Answers are computed on the event loop, because that takes less time than handing them to a thread and back, where eight
+clients would contend for the interpreter. Only long pages, and the first answer of a new generation, which opens it,
+are left to a thread.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ _Address = Annotated[AskedAddress, Path(description="The address: lower case, or
 
 
 _ROWS_ON_LOOP = 50
-"""Changes or transfers of a page that keep no other request waiting for long: a millisecond."""
+"""Most changes or transfers of a page computed on the event loop: they delay other requests by a millisecond."""
 
 
 def token_router(served: ServedGenerations) -> APIRouter:
@@ -69,12 +70,13 @@ def token_router(served: ServedGenerations) -> APIRouter:
 
 
 def holder_body(served: ServedGenerations, address: str, parameters: TokenHolderParameters) -> bytes:
-    """Returns `TokenHolder` of an address as JSON. Raises `NotReady`, `CursorInvalid`, and as `TokenView.block_of`."""
+    """Returns the `TokenHolder` of an address as JSON. Raises `NotReady`, `CursorInvalid` and the errors of
+    `TokenView.block_of`."""
     return _body(served, TOKEN_HOLDER, lambda context: read_token_holder(context, address, parameters))
 
 
 def _body(served: ServedGenerations, projection: Projection, read: Callable[[DocumentContext], Fields]) -> bytes:
     with served.reading() as reading:
-        # Published from the same tables, so it has the same age.
+        # The holders document is published from the same tables, so it has the same age.
         entry = entry_of(reading, HOLDERS_PATH)
         return body_of(projection, read(reading.context), entry)

@@ -1,4 +1,4 @@
-"""Serves the trust score of one agent from the published query copy: no request ever reaches the chain."""
+"""Serves the trust score of one agent from the published query copy. No request ever reaches the chain."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -18,7 +18,7 @@ from warehouse.publish.serving import GenerationReading, ServedGenerations
 from warehouse.trust.attestations import read_trust_score
 
 PROTOCOL_PATH = "/api/v2/trust/protocol"
-"""The published document that is made of the same tables and therefore has the same age."""
+"""The published document that is built from the same tables and therefore has the same age."""
 
 
 def trust_router(served: ServedGenerations) -> APIRouter:

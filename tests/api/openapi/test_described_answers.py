@@ -145,7 +145,7 @@ def is_of_trials_alone(response: dict[str, Any]) -> bool:
 
 def is_bought(response: dict[str, Any]) -> bool:
     """Decides whether only a signed payment is answered so: `tests/api/access/test_signed_payments.py`."""
-    return response["description"].startswith("A key, which the signed payment")
+    return response["description"].startswith("A key, bought by the signed payment")
 
 
 def check(schema: dict[str, Any], value: Any) -> None:
