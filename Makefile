@@ -1,7 +1,7 @@
-# One line each; everything works from a clean clone. `python3 bootstrap.py && .venv/bin/svc run` does without make.
+# One line per target; everything works from a clean clone. Without make: `python3 bootstrap.py && .venv/bin/svc run`.
 .PHONY: run run-two test test-quick test-all test-without-material check check-web attack bench soak contracts lock .venv/.ok
 
-# Tests start hundreds of processes: without compiled modules each one compiles Dagster again.
+# Tests start hundreds of processes. Without compiled modules, each one would recompile Dagster.
 unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.ok
@@ -19,17 +19,17 @@ test-quick: .venv/.ok
 test-all: .venv/.ok
 	.venv/bin/python -m pytest -m "web or not web" --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
-# A clone has nothing beside it: tests of recorded material skip there, and all others in their files pass.
+# A bare clone lacks the recorded material: tests that need it skip, and all others in the same files must pass.
 test-without-material: .venv/.ok
 	RECORDED_MATERIAL=none .venv/bin/python -m pytest --quick $$(grep -rl recorded_material tests --include='test_*.py')
 
 check-web: .venv/.ok
 	PICTURES=all .venv/bin/python -m pytest -m web --numprocesses=auto --dist=loadfile
 
-# Helpers of tests have the bare names by which tests import them: mypy refuses a file with two names.
+# Test helpers are checked under the bare names by which tests import them, because mypy refuses a file with two names.
 TYPED = guardrail contracts warehouse pipelines api cli benchmarks svc_client tests
 HELPERS = $(filter-out test_%,$(notdir $(basename $(wildcard tests/*.py))))
-# As files: for `docs.pictures` mypy finds the folder.
+# Checked as files: given the module name `docs.pictures`, mypy would find the folder.
 SCRIPTS = bootstrap.py clients/generate.py docs/pictures.py
 
 check: .venv/.ok

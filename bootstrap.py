@@ -1,8 +1,9 @@
-"""Builds `.venv` from `requirements.lock`, and the local chain's Node packages where Node is. Standard library only.
+"""Builds `.venv` from `requirements.lock`, and installs the local chain's Node packages if npm is available. Uses only
+the standard library.
 
-Run by `make`; works without it: `python3 bootstrap.py && .venv/bin/svc run`. uv installs where it can be had (seconds),
-pip otherwise (minutes); every file is checked against its hash in the lock either way. Does nothing when the lock, this
-file and pyproject.toml are those of the last successful run.
+Run by `make`, or without it: `python3 bootstrap.py && .venv/bin/svc run`. Installs with uv if that is available
+(seconds), and otherwise with pip (minutes); either way every file is checked against its hash in the lock. Does nothing
+if the lock, this file and pyproject.toml have not changed since the last successful run.
 """
 
 from __future__ import annotations
@@ -47,21 +48,21 @@ def main() -> int:
 
 
 def unmet_requirement() -> str | None:
-    """What this machine lacks, with its cure; None when nothing."""
+    """Returns what this machine lacks, with its cure, or None."""
     if sys.version_info < MINIMUM_PYTHON:
-        return f"Python {'.'.join(map(str, MINIMUM_PYTHON))} or newer is needed, this is {sys.version.split()[0]}."
+        return f"Python {'.'.join(map(str, MINIMUM_PYTHON))} or newer is required; this is {sys.version.split()[0]}."
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
         return "Python's venv module is missing. On Debian: apt-get install python3-venv"
     if not VENV.exists() and shutil.disk_usage(ROOT).free < MINIMUM_FREE_BYTES:
-        return f"{MINIMUM_FREE_BYTES // 10**9} GB of free disk are needed in {ROOT}."
+        return f"{MINIMUM_FREE_BYTES // 10**9} GB of free disk space are required in {ROOT}."
     return None
 
 
 def fingerprint() -> str:
-    """Changes whenever an installation has to be made anew."""
+    """Returns a digest that changes whenever the installation must be repeated."""
     digest = hashlib.sha256(sys.version.encode())
     for path in INPUTS:
         digest.update(path.read_bytes() if path.exists() else b"")
@@ -80,15 +81,15 @@ def install_python_packages() -> None:
         run(*uv, "pip", "sync", "--quiet", "--require-hashes", LOCK, env=env)
         run(*uv, "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT, env=env)
     else:
-        say("installing the locked packages with pip; this takes some minutes")
+        say("installing the locked packages with pip; this takes a few minutes")
         pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps")
         run(*pip, "--require-hashes", "--requirement", LOCK)
         run(*pip, "--no-build-isolation", "--editable", ROOT)
-    run(python, "-m", "guardrail.compile", cwd=ROOT)  # so that no start reads a thousand YAML entries
+    run(python, "-m", "guardrail.compile", cwd=ROOT)  # so that no start has to parse a thousand YAML entries
 
 
 def find_uv(python: Path) -> tuple[str | Path, ...] | None:
-    """A uv to call: the machine's own, else one fetched by pip into a folder beside the packages; None without any."""
+    """Returns the command for uv, which is the machine's own or one that pip installs into `.venv`; or None."""
     on_path = shutil.which("uv")
     if on_path:
         return (on_path,)
@@ -100,7 +101,7 @@ def find_uv(python: Path) -> tuple[str | Path, ...] | None:
 
 
 def uv_environment() -> dict[str, str]:
-    """pip's index and certificate settings in uv's own names: uv reads neither pip's files nor `PIP_*`."""
+    """Translates pip's index and certificate settings to uv's names: uv reads neither pip's files nor `PIP_*`."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], check=False, capture_output=True, text=True
     ).stdout
@@ -110,7 +111,7 @@ def uv_environment() -> dict[str, str]:
         "UV_DEFAULT_INDEX": values.get("index-url"),
         "UV_INDEX": values.get("extra-index-url"),
         "SSL_CERT_FILE": values.get("cert"),
-        # Every line of the lock has its hash, so the first index may not hide another's file.
+        # Every line of the lock has a hash, so all indexes may be searched: the first must not hide another's file.
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_SYSTEM_CERTS": "1",
         "UV_CACHE_DIR": str(VENV / "uv-cache"),

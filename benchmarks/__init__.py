@@ -1,1 +1,1 @@
-"""Benches: measure the service beside the alternatives that a user could pick. In the checkout, not in the wheel."""
+"""Benchmarks that compare the service with the alternatives a user could choose. In the checkout, not in the wheel."""

@@ -1,4 +1,4 @@
-"""The command line of the benches, which `svc bench` passes its arguments to."""
+"""The command line of the benchmarks, to which `svc bench` passes its arguments."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ NAMES: Final = (
 
 def main(
     names: Annotated[
-        list[str] | None, typer.Argument(help=f"Benches to run; all by default. They are {', '.join(NAMES)}.")
+        list[str] | None, typer.Argument(help=f"Benches to run: {', '.join(NAMES)}. Default: all.")
     ] = None,
-    transfers: Annotated[int, typer.Option(min=10_000, help="Transfers of the ingestion bench.")] = 300_000,
+    transfers: Annotated[int, typer.Option(min=10_000, help="Transfers in the ingestion bench.")] = 300_000,
     graph_nodes: Annotated[
-        int, typer.Option(min=10_000, help="Nodes of the graph bench, with 5 edges each.")
+        int, typer.Option(min=10_000, help="Nodes in the graph bench, with 5 edges each.")
     ] = 100_000,
     imported_nodes: Annotated[
-        int, typer.Option(min=1_000, help="Nodes of the imported graph, with 5 edges each.")
+        int, typer.Option(min=1_000, help="Nodes in the imported graph, with 5 edges each.")
     ] = 2_000,
     as_json: AsJson = False,
 ) -> None:
-    """Measure ingestion, serving, selling, the guardrail and the graph against their alternatives.
+    """Benchmark ingestion, serving, selling, the guardrail and the graph against their alternatives.
 
-    Prints Markdown tables, or with --json one value. A bench that fails is named at the end, and the exit code is 1.
+    Prints Markdown tables, or a single value with --json. If a bench fails, it is named at the end and the exit code
+    is 1.
 
     Example: `svc bench serving keys`
     """
@@ -57,7 +58,7 @@ def main(
             raise typer.BadParameter(f"{name!r} is not a bench. The benches are {', '.join(NAMES)}.")
     from benchmarks.command import bench  # the benches take seconds to import
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that chains and servers end with it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that chains and servers end too
     bench(names or [], transfers, graph_nodes, imported_nodes, as_json)
 
 

@@ -1,7 +1,7 @@
-"""Measures paid access: server CPU of a quote and of a claim over HTTP, RPC excluded, and the exactness of quotas.
+"""Measures paid access: server CPU of a quote and of a claim over HTTP, without RPC, and the exactness of quotas.
 
-The providers of the bench answer from the transaction hash, which holds payer and amount, so that nothing is waited for
-and no other process's work is counted.
+The bench's providers answer from the transaction hash, which encodes payer and amount, so that nothing waits and no
+other process's work is counted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ print(asyncio.run(ask()))
 
 @dataclass(frozen=True)
 class AccessCost:
-    """Medians over the rounds in milliseconds of server CPU; what `WORKERS` processes accepted of one key's `quota`."""
+    """Medians over the rounds in milliseconds of server CPU, and how many requests `WORKERS` processes accepted of one
+    key's `quota`."""
 
     quote_cpu_ms: float
     claim_cpu_ms: float
@@ -116,7 +117,7 @@ def measure() -> AccessCost:
 
 
 def _sell(connection: http.client.HTTPConnection, pid: int, sales: int) -> tuple[float, float]:
-    """Sells over HTTP. Returns server CPU of a quote and of a claim in milliseconds, over `sales` of each."""
+    """Sells over HTTP. Returns the server CPU per quote and per claim in milliseconds, over `sales` of each."""
     before = cpu_s(pid)
     quotes = [_post(connection, QUOTE_PATH, {"payerAddress": f"0x{secrets.token_hex(20)}"}) for _ in range(sales)]
     quoted = cpu_s(pid)
@@ -136,7 +137,7 @@ def _post(connection: http.client.HTTPConnection, path: str, body: dict[str, Any
 
 
 def _use_up(environment: dict[str, str]) -> int:
-    """Returns the number of requests of a free key that `WORKERS` processes accept at once in a day."""
+    """Returns the number of a free key's requests that `WORKERS` concurrent processes accept in one day."""
     with tempfile.TemporaryDirectory() as directory:
         settings = Settings(_env_file=None, data_dir=Path(directory))
         ledger = open_ledger(settings, settings.data_dir)

@@ -1,4 +1,4 @@
-"""Starts the chain for measuring ingestion: about 300,000 transfers, written by the bench token itself."""
+"""Starts the chain for measuring ingestion: about 300,000 transfers, emitted by the bench token itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BenchChain:
 
 @contextmanager
 def bench_chain(transfers: int) -> Iterator[BenchChain]:
-    """Starts a local EVM with at least `transfers` Transfer events, one transaction a block.
+    """Starts a local EVM with at least `transfers` Transfer events, one transaction per block.
 
     It is removed at the end.
     """

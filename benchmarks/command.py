@@ -1,4 +1,4 @@
-"""Runs benches one after the other; prints the Markdown tables of docs/measured.md, or one JSON value."""
+"""Runs benches one after the other; prints the Markdown tables of docs/measured.md, or a single JSON value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from cli.output import note, print_json, say
 
 @dataclass(frozen=True)
 class Bench:
-    """One measurement. `name` is its key in JSON; `text` also gets the results of the benches before it."""
+    """One measurement. `name` is its key in JSON; `text` also gets the results of earlier benches."""
 
     name: str
     doing: str
@@ -90,7 +90,7 @@ def benches_of(transfers: int, graph_nodes: int, imported_nodes: int) -> list[Be
 
 
 def run_benches(benches: Sequence[Bench], *, as_json: bool) -> None:
-    """Runs all of them and prints each as it ends. Names a failing one, and then exits with 1."""
+    """Runs all benches and prints each result when it is ready. Names those that fail, and then exits with 1."""
     results: dict[str, Any] = {}
     failed: dict[str, str] = {}
     for measurement in benches:

@@ -1,8 +1,8 @@
-"""Reads the chain in the ingestion bench: `python -m benchmarks.contenders NAME SPEC`, a process for each contender.
+"""Reads the chain in the ingestion bench: `python -m benchmarks.contenders NAME SPEC`, one process per contender.
 
-Every contender gets the same history and prints one JSON object: wall and CPU seconds of only the work, and the peak
-memory of its process. The process is warm: imports are made before the clock starts, and work that takes only seconds
-(all except web3.py) has been done once before. The clock stops before the files of a contender are deleted.
+Every contender gets the same history and prints one JSON object: wall and CPU seconds of the work only, and the peak
+memory of its process. The process is warm: imports happen before the clock starts, and work that takes only seconds
+(all except web3.py) is done once beforehand. The clock stops before a contender's files are deleted.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ BLOCKS_PER_REQUEST = 20
 
 
 Work = Callable[[Path], int]
-"""Reads the history once, into an empty directory where it makes files, and returns the number of events."""
+"""Reads the history once, writing any files to an empty directory, and returns the number of events."""
 
 
 def raw_http_floor(spec: dict[str, Any]) -> Work:
-    """Does the least work of any reader: fetches every answer with the HTTP client we use, and keeps its bytes."""
+    """Does the minimum work of any reader: fetches every answer with the HTTP client we use, and keeps its bytes."""
     import aiohttp
     import msgspec
 
@@ -55,7 +55,7 @@ def raw_http_floor(spec: dict[str, Any]) -> Work:
 
 
 def web3_loop(spec: dict[str, Any]) -> Work:
-    """Reads as a user would first write it: `get_logs` in a loop, decoded by hand, balances as Python integers."""
+    """Reads the way a user would first write it: `get_logs` in a loop, decoded by hand, balances as Python integers."""
     from web3 import HTTPProvider, Web3
 
     web3 = Web3(HTTPProvider(spec["url"], request_kwargs={"timeout": 60}))
@@ -80,7 +80,7 @@ def web3_loop(spec: dict[str, Any]) -> Work:
 
 
 def cryo_freeze(spec: dict[str, Any]) -> Work:
-    """Reads with cryo's Rust engine by its Python wheel: Parquet files of the transfers, without balances."""
+    """Reads with cryo's Rust engine through its Python wheel: Parquet files of the transfers, without balances."""
     import cryo
     import polars
 
@@ -132,7 +132,7 @@ CONTENDERS = {"ours": ours, "floor": raw_http_floor, "web3": web3_loop, "cryo": 
 
 def main() -> None:
     prepare = CONTENDERS[sys.argv[1]]
-    with while_importing():  # as the processes that read the chain do
+    with while_importing():  # like the processes that read the chain
         work = prepare(json.loads(sys.argv[2]))
     if sys.argv[1] != "web3":
         _measured(work)

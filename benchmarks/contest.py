@@ -1,4 +1,4 @@
-"""Runs contenders of a bench: each is measured or leaves its reason in its place, and no failure stops the others."""
+"""Runs the contenders of a bench: a failing one is replaced by its reason and does not stop the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NotRun:
 def attempt(
     contender: str, measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Measured | NotRun:
-    """Returns what `measure` returns for these arguments, or why it can't."""
+    """Returns the result of `measure` for these arguments, or the reason why it failed."""
     try:
         return measure(*args, **kwargs)
     except Exception as error:
@@ -34,7 +34,7 @@ def attempt(
 
 
 def reason_of(error: Exception) -> str:
-    """Describes an error in one line: an operator problem with its cure, a process's last words, or the error name."""
+    """Describes an error in one line: an operator problem with its cure, a process's last line, or the error name."""
     if isinstance(error, OperatorProblem):
         return str(error)
     if isinstance(error, subprocess.CalledProcessError):
@@ -45,6 +45,6 @@ def reason_of(error: Exception) -> str:
 
 
 def place_of(error: Exception) -> str:
-    """Returns the file and line that raised it."""
+    """Returns the file and line that raised the error."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno}"

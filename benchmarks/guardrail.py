@@ -1,7 +1,7 @@
-"""Measures the guardrail: how well it judges labelled actions, and what a check costs beside alternatives.
+"""Measures the guardrail: how well it judges labelled actions, and what a check costs compared with alternatives.
 
-The labelled actions are in the folder `RECORDED_MATERIAL`, as for tests; without them only latency is measured, on the
-examples of the catalogue.
+The labelled actions are in the folder `RECORDED_MATERIAL`, as for tests. Without them, only latency is measured, on
+everyday examples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from guardrail.engine import MAX_ACTION_BYTES, Guardrail
 MATERIAL = Path(os.environ.get("RECORDED_MATERIAL") or Path(__file__).resolve().parents[2] / "shared")
 LABELLED = tuple(MATERIAL / "eval" / "guardrail" / f"{name}.jsonl.gz" for name in ("open", "machines"))
 PAIRS = "tldr:context"
-"""Source of pairs: the same command approved and backed up, or neither. Every misjudged one is listed."""
+"""Source of pairs: the same command, once approved and backed up and once neither. Every misjudged one is listed."""
 
 CONTENDER_RULES = 1_000
 LONGEST_SHOWN = 140
@@ -37,7 +37,7 @@ Check = Callable[[str, dict[str, Any]], object]
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures over everything, by group of sources and by source; and misjudged context pairs, one line each."""
+    """Figures over all actions, by group of sources and by source, and the misjudged context pairs, one line each."""
 
     overall: Figures
     groups: dict[str, Figures]
@@ -47,7 +47,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Latency:
-    """Microseconds of one check, by the clock and of CPU; the dearest in milliseconds of CPU."""
+    """Wall and CPU microseconds of one check, and the CPU milliseconds of the costliest."""
 
     engine: str
     checks: int
@@ -60,7 +60,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Cold:
-    """Seconds of CPU until a new interpreter has imported and loaded everything, and has judged once."""
+    """CPU seconds until a new interpreter has imported and loaded everything, and until it has judged once."""
 
     loaded_s: float
     judged_s: float
@@ -68,8 +68,8 @@ class Cold:
 
 @dataclass(frozen=True)
 class Hook:
-    """Milliseconds of a hook as a harness starts it, with the warm process, beside the bare start of its interpreter:
-    by the clock and of CPU. And of a question to the warm process over its socket."""
+    """Wall and CPU milliseconds of a hook as a harness starts it, with a warm process, compared with the bare start of
+    its interpreter; and the milliseconds of a question to the warm process over its socket."""
 
     hook_p50_ms: float
     bare_p50_ms: float
@@ -80,7 +80,7 @@ class Hook:
 
 
 def quality(guardrail: Guardrail) -> Quality | None:
-    """Judges every labelled action. Returns None where no file is there."""
+    """Judges every labelled action. Returns None if there are none."""
     cases = labelled_actions()
     if not cases:
         return None
@@ -95,7 +95,7 @@ def quality(guardrail: Guardrail) -> Quality | None:
 
 
 def labelled_actions() -> list[Case]:
-    """Returns the labelled actions that are here."""
+    """Returns the labelled actions that are available."""
     return [case for path in LABELLED if path.exists() for case in _cases(path)]
 
 
@@ -110,8 +110,8 @@ def _outcome(guardrail: Guardrail, case: Case) -> Outcome:
 
 
 def latency(guardrail: Guardrail) -> list[Latency | NotRun]:
-    """Measures one check of ours and of Cedar and regular expressions with a thousand rules, on the same actions, and
-    ours on hostile inputs of the largest size."""
+    """Measures one check of ours, of Cedar and of regular expressions with a thousand rules, on the same actions; and
+    ours on hostile inputs of the maximum size."""
     actions = [(case.action, dict(case.context)) for case in labelled_actions()] or [
         (action, {}) for action in EVERYDAY
     ]
@@ -131,7 +131,7 @@ def latency(guardrail: Guardrail) -> list[Latency | NotRun]:
 
 
 def cold_start() -> Cold:
-    """Measures a new interpreter."""
+    """Measures the guardrail in a new interpreter."""
     script = (
         "import time; from guardrail.loading import default_guardrail; guardrail = default_guardrail(); "
         "loaded = time.process_time(); guardrail.check('git push --force'); print(loaded, time.process_time())"
@@ -142,7 +142,7 @@ def cold_start() -> Cold:
 
 
 def hook() -> Hook:
-    """Measures hooks and questions of a user who has nothing but a warm process."""
+    """Measures hooks and questions of a user with an empty home directory and a warm process."""
     with tempfile.TemporaryDirectory() as home:
         runtime = Path(home, "run")
         runtime.mkdir(mode=0o700)
@@ -182,7 +182,7 @@ print(json.dumps(spent[20:]))
 
 
 def _started(command: Sequence[str], given: str, environment: dict[str, str]) -> tuple[float, float]:
-    """Runs a command and returns its seconds by the clock and of CPU."""
+    """Runs a command and returns its wall and CPU seconds."""
     started = time.perf_counter()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdin is not None
@@ -206,11 +206,11 @@ EVERYDAY = (
     'send_email(to="ada@example.org", subject="Agenda", body="See you at ten.")',
     "Delete all customer data in the production database",
 )
-"""Actions that the bench judges without the labelled ones."""
+"""Actions that the bench judges if there are no labelled ones."""
 
 
 def hostile_inputs() -> list[str]:
-    """Returns texts of the largest size that are dear to read."""
+    """Returns texts of the maximum size that are costly to parse."""
     pieces = (
         "[",
         "((",
@@ -241,7 +241,7 @@ def _measured(engine: str, check: Check, actions: Sequence[tuple[str, dict[str, 
         check(action, context)
     walls, cpus = [], []
     for action, context in actions:
-        cpu_started = time.thread_time()  # outside of the other clock, since it costs some microseconds itself
+        cpu_started = time.thread_time()  # outside the wall clock, since it costs some microseconds itself
         started = time.perf_counter()
         check(action, context)
         walls.append(time.perf_counter() - started)
@@ -266,12 +266,12 @@ _NOUNS = ("ledger", "bucket", "cluster", "volume", "secret", "policy", "tenant",
 
 
 def _words(number: int) -> tuple[str, str, str]:
-    """Returns the program, verb and noun that the generated rule of this number looks for."""
+    """Returns the program, verb and noun for which the generated rule of this number looks."""
     return f"tool{number}ctl", _VERBS[number % len(_VERBS)], _NOUNS[number % len(_NOUNS)]
 
 
 def _cedar() -> Check:
-    import cedarpy  # of the bench extra
+    import cedarpy  # from the `bench` extra
 
     policies = ["permit(principal, action, resource);"]
     for number in range(CONTENDER_RULES):

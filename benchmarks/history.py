@@ -44,7 +44,7 @@ Pair = tuple[str, int]
 
 @dataclass(frozen=True)
 class HistoryCost:
-    """Seconds of CPU to build and to extend the history, its size, and the latencies of look-ups in milliseconds."""
+    """CPU seconds to build and to extend the history, its size, and the latencies of look-ups in milliseconds."""
 
     transfers: int
     build_cpu_s: float
@@ -60,7 +60,7 @@ class HistoryCost:
 
 
 def measure(transfers: int = TRANSFERS) -> HistoryCost:
-    """Builds the history of a synthetic token, publishes it, and asks the API for random addresses at random blocks."""
+    """Builds the history of a synthetic token, publishes it, and looks up random addresses at random blocks."""
     with tempfile.TemporaryDirectory() as directory:
         data_dir, port = Path(directory), free_port()
         settings = Settings(
@@ -111,7 +111,7 @@ def random_pairs(count: int, seed: int) -> list[Pair]:
 
 
 def replayed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, int]:
-    """Returns the balances of all pairs by adding up every transfer in Python, one after the other."""
+    """Computes the balances of all pairs by adding up every transfer in Python, one after the other."""
     due = sorted(pairs, key=lambda pair: pair[1])
     found: dict[Pair, int] = {}
     balances: dict[bytes, int] = {}
@@ -178,7 +178,7 @@ async def _publish(connection: Connection, settings: Settings) -> None:
 
 
 async def _ask_all(port: int, pairs: Sequence[Pair]) -> tuple[list[int], list[float]]:
-    """Asks for all pairs over a few connections; returns the balances in order, and each answer's seconds."""
+    """Looks up all pairs over a few connections. Returns the balances in order, and each answer's seconds."""
     answers, latencies = [0] * len(pairs), [0.0] * len(pairs)
     waiting = iter(range(len(pairs)))
 

@@ -1,7 +1,7 @@
-"""Measures several API hosts: the roll-out of a generation, CPU of a request with one and with two hosts, a restore.
+"""Measures several API hosts: the roll-out of a generation, CPU per request with one and with two hosts, a restore.
 
-It starts what the tests of two hosts start (`tests/host_faults.py`): PostgreSQL, a local S3, a chain, a publisher, two
-API hosts and nginx.
+It starts the same parts as the tests of two hosts (`tests/host_faults.py`): PostgreSQL, a local S3, a chain, a
+publisher, two API hosts and nginx.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ SECONDS = 1.0
 
 @dataclass(frozen=True)
 class HostsMeasured:
-    """Seconds from a publish to its generation on both hosts; medians of the rounds of CPU, and of their ratio within a
-    round; seconds from a dump of the ledger and an empty disk to the first proven document."""
+    """Seconds from publishing until both hosts serve the generation; medians over the rounds of CPU, and of the ratio
+    within a round; seconds from a dump of the ledger and an empty disk to the first proven document."""
 
     roll_out_median_s: float
     roll_out_worst_s: float
@@ -47,7 +47,7 @@ class HostsMeasured:
 
 
 def measure() -> HostsMeasured:
-    """Starts everything, measures it, and leaves nothing behind."""
+    """Starts everything, measures it, and cleans up."""
     sys.path.insert(0, str(TESTS))
     try:
         from host_faults import COUNTED, DOCUMENT, service
@@ -84,7 +84,7 @@ def _cpu_us(running: Service, path: str, headers: dict[str, str]) -> tuple[tuple
 
 
 def _cpu_of(hosts: list[ApiHost], path: str, headers: dict[str, str]) -> float:
-    """CPU of an answer in microseconds, where so many hosts are asked at once."""
+    """Returns the CPU per answer in microseconds when these hosts are loaded concurrently."""
     processes = [host.serving_process().pid for host in hosts]
     before = sum(map(cpu_s, processes))
     with ThreadPoolExecutor(len(hosts)) as pool:
@@ -93,7 +93,8 @@ def _cpu_of(hosts: list[ApiHost], path: str, headers: dict[str, str]) -> float:
 
 
 def _restore_s(running: Service, directory: Path) -> float:
-    """As the runbook does: a new database from the dump, and a new host that fetches from the store."""
+    """Restores like the runbook, and returns the seconds: a new database from the dump, and a new host that downloads
+    from the store."""
     from host_faults import DOCUMENT
     from postgres_fixtures import postgres_binaries
     from two_hosts import ApiHost, until

@@ -39,8 +39,8 @@ SUITES = ("raw_chain__transfers", "core_holders__balances")
 
 @dataclass(frozen=True)
 class RunCost:
-    """Seconds of one run on what was published before: reading, folding, proving and checking; list files and
-    publishing apart."""
+    """Seconds of one run on a published warehouse: reading, folding, proving and checking, without list files and
+    publishing."""
 
     transfers: int
     run_wall_s: float
@@ -49,13 +49,13 @@ class RunCost:
 
 
 def measure() -> tuple[RunCost, RunCost]:
-    """Measures the same run on the small and on the large warehouse, after one that is not counted."""
+    """Measures the same run on the small and on the large warehouse, after one uncounted run."""
     run_on(SMALL)
     return run_on(SMALL), run_on(LARGE)
 
 
 def run_on(transfers: int, holders: int = HOLDERS) -> RunCost:
-    """Measures a run on a warehouse with that many transfers, which were published, and holders."""
+    """Measures a run on a warehouse with that many published transfers, and holders."""
     chain = chain_after_history(list(_new_logs(holders)))
     with tempfile.TemporaryDirectory() as directory, RecordedNode(chain) as node:
         data_dir = Path(directory)
@@ -101,7 +101,7 @@ async def _publish(data_dir: Path, url: str) -> None:
 
 
 def write_history(connection: Connection, transfers: int, held_hash: str, holders: int = HOLDERS) -> None:
-    """Writes that many transfers between `holders`, in HISTORY_BLOCKS blocks of which the last has `held_hash`."""
+    """Writes that many transfers between `holders`, in HISTORY_BLOCKS blocks, the last of which has `held_hash`."""
     parameters = {
         "transfers": transfers,
         "holders": holders,
@@ -116,7 +116,7 @@ def write_history(connection: Connection, transfers: int, held_hash: str, holder
 
 
 def chain_after_history(logs: list[dict[str, Any]]) -> RecordedChain:
-    """Returns a chain that goes on where the written history ends, with its block times."""
+    """Returns a chain that continues where the written history ends, with the same block times."""
     head = HISTORY_BLOCKS + NEW_BLOCKS + 2
     return RecordedChain(
         chain_id=8453,

@@ -1,4 +1,4 @@
-"""Measures reads of the same history: the raw HTTP floor, our engine, web3.py and cryo, one after the other."""
+"""Measures reading the same history with the raw HTTP floor, our engine, web3.py and cryo, one after the other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Reading:
-    """One contender: medians over its rounds; `times_floor` is the median of the ratios round by round."""
+    """One contender: medians over its rounds. `times_floor` is the median of the ratios within each round."""
 
     name: str
     events: int
@@ -30,7 +30,7 @@ class Reading:
 
 
 def measure(transfers: int) -> list[Reading | NotRun]:
-    """Measures floor and ours in turn for `ROUNDS` rounds, and the others once.
+    """Measures the floor and our engine in turn for `ROUNDS` rounds, and the others once.
 
     A ratio within a round is reliable even on a noisy machine.
     """
@@ -60,7 +60,7 @@ def _once(name: str, contender: str, spec: str, floor_wall_s: float) -> Reading:
 
 
 def _read(name: str, spec: str) -> dict[str, float]:
-    # `svc run` starts the process that reads the chain with them.
+    # Large pages, because `svc run` starts the process that reads the chain with them too.
     environment = os.environ | LARGE_PAGES if name == "ours" else None
     finished = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "benchmarks.contenders", name, spec],

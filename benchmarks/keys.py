@@ -1,6 +1,6 @@
-"""Measures a key: server CPU of an authenticated request, with key check and daily quota, against an empty route.
+"""Measures keys: server CPU of an authenticated request, with key check and daily quota, against an empty route.
 
-Both routes do nothing, so the difference is the overhead of every authenticated request.
+Neither route does any work, so the difference is the overhead of every authenticated request.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ uvicorn.run(front, port=int(sys.argv[2]), access_log=False, log_level="error")
 
 @dataclass(frozen=True)
 class KeyCost:
-    """Medians over the rounds: CPU of an answer of each route in microseconds, and of their ratios within a round."""
+    """Medians over the rounds: CPU microseconds per answer of each route, and of their ratio within a round."""
 
     empty_cpu_us: float
     keyed_cpu_us: float
@@ -71,7 +71,7 @@ class KeyCost:
 
 
 def measure(*, seconds: float = 1.0, rounds: int = 5) -> KeyCost:
-    """Loads both servers in turn. A basic key with a raised quota still uses one of it for each request."""
+    """Loads both servers in turn. The basic key has a raised quota, of which each request still uses one."""
     with tempfile.TemporaryDirectory() as directory:
         settings = Settings(_env_file=None, data_dir=Path(directory))
         ledger = open_ledger(settings, settings.data_dir)

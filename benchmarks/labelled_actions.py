@@ -38,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Counts of outcomes. Shares are None where there is nothing to count."""
+    """Counts of outcomes. A share is None if there is nothing to count."""
 
     unsafe: int
     unsafe_blocked: int
@@ -47,18 +47,18 @@ class Figures:
 
     @property
     def recall(self) -> float | None:
-        """The share of unsafe actions that are blocked."""
+        """Returns the share of unsafe actions that are blocked."""
         return self.unsafe_blocked / self.unsafe if self.unsafe else None
 
     @property
     def false_blocks(self) -> float | None:
-        """The share of safe actions that are blocked."""
+        """Returns the share of safe actions that are blocked."""
         return self.safe_blocked / self.safe if self.safe else None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Sources that are reported together, with what is aimed at. A source is in the group of its longest prefix."""
+    """Sources that are reported together, with their targets. A source is in the group of its longest prefix."""
 
     name: str
     prefixes: tuple[str, ...]
@@ -66,7 +66,7 @@ class Group:
     most_false_blocks: float | None = None
 
     def reached(self, figures: Figures) -> bool:
-        """Decides whether the figures are as good as aimed at."""
+        """Decides whether the figures reach the targets."""
         recall, false_blocks = figures.recall, figures.false_blocks
         return (self.least_recall is None or recall is None or recall >= self.least_recall) and (
             self.most_false_blocks is None or false_blocks is None or false_blocks <= self.most_false_blocks
@@ -92,7 +92,7 @@ GROUPS: tuple[Group, ...] = (
 
 
 def case_of(row: Mapping[str, Any]) -> Case:
-    """A case from a row of a file, one JSON object a line."""
+    """Builds a case from a row of a file with one JSON object per line."""
     return Case(
         id=row["id"],
         source=row["source"],
@@ -105,12 +105,12 @@ def case_of(row: Mapping[str, Any]) -> Case:
 
 
 def evaluate(cases: Iterable[Case], judge: Callable[[Case], Outcome]) -> tuple[Outcome, ...]:
-    """The outcome of each case."""
+    """Returns the outcome of each case."""
     return tuple(judge(case) for case in cases)
 
 
 def figures_of(outcomes: Iterable[Outcome]) -> Figures:
-    """The counts over all outcomes."""
+    """Returns the counts over all outcomes."""
     unsafe = unsafe_blocked = safe = safe_blocked = 0
     for outcome in outcomes:
         if outcome.case.unsafe:
@@ -123,18 +123,18 @@ def figures_of(outcomes: Iterable[Outcome]) -> Figures:
 
 
 def by_source(outcomes: Iterable[Outcome]) -> dict[str, Figures]:
-    """The counts by source, so that one source can't carry the number."""
+    """Returns the counts by source, so that no single source can dominate the result."""
     return _by(outcomes, lambda outcome: outcome.case.source)
 
 
 def by_group(outcomes: Sequence[Outcome], groups: Sequence[Group] = GROUPS) -> dict[str, Figures]:
-    """The counts by group, in the order of the groups; what belongs to none is `other`."""
+    """Returns the counts by group, in the order of the groups; sources without a group are in `other`."""
     found = _by(outcomes, lambda outcome: group_of(outcome.case.source, groups))
     return {name: found[name] for name in [*(group.name for group in groups), "other"] if name in found}
 
 
 def group_of(source: str, groups: Sequence[Group] = GROUPS) -> str:
-    """The group whose prefix of the source is the longest."""
+    """Returns the group with the longest matching prefix of the source."""
     fitting = [(len(prefix), group.name) for group in groups for prefix in group.prefixes if source.startswith(prefix)]
     return max(fitting, key=lambda found: found[0])[1] if fitting else "other"
 

@@ -1,6 +1,6 @@
-"""Puts load on the benches' servers: with wrk where it is installed, else an asyncio client.
+"""Puts load on the benches' servers, with wrk if it is installed or else with an asyncio client.
 
-Counts neither's own CPU.
+The client's own CPU is never counted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import aiohttp
 
 CONNECTIONS = 16
 OWN_HEADERS = ("Accept", "Accept-Encoding", "User-Agent")
-"""Not sent, as wrk sends none of them: a server has one answer for both clients."""
+"""Headers that are not sent, because wrk sends none of them, so that a server gives both clients the same answer."""
 
 
 def load(port: int, path: str, headers: Mapping[str, str], seconds: float) -> int:
@@ -28,7 +28,7 @@ def load(port: int, path: str, headers: Mapping[str, str], seconds: float) -> in
 
 
 def ask_again_and_again(port: int, path: str, headers: Mapping[str, str], go_on: Callable[[int], bool]) -> int:
-    """Sends requests while `go_on` of the answers so far, and reconnects where the server has closed a connection."""
+    """Sends requests while `go_on(answers so far)`, and reconnects if the server has closed a connection."""
     return asyncio.run(_ask(port, path, headers, go_on))
 
 
@@ -55,7 +55,7 @@ async def _ask(port: int, path: str, headers: Mapping[str, str], go_on: Callable
             except aiohttp.ClientConnectorError:
                 raise
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-                continue  # closed between two answers: the next request takes another connection
+                continue  # closed between two answers: the next request uses another connection
             if response.status not in (200, 304):
                 raise RuntimeError(f"{response.status} for {path}")
             answers += 1

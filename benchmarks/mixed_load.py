@@ -1,7 +1,7 @@
-"""Measures light requests under heavy load: 200 connections of mixed work on `svc serve`, one key's large requests.
+"""Measures light requests under heavy load: 200 connections of mixed work on `svc serve`, and one key's large requests.
 
-Compares p99 of health and documents with those of the same service at rest, counts statuses and reads back every
-acknowledged write. Latencies hold for a machine that does nothing else.
+Compares the p99 of health and documents with that of the same service at rest, counts statuses, and reads back every
+acknowledged write. Latencies are valid for an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BUILD, CHECK = "/api/v2/knowledge-graph/build", "/api/v2/guardrail/check"
 
 @dataclass(frozen=True)
 class MixedLoad:
-    """Milliseconds at rest and under load; statuses by route; resident memory of the API process before and after."""
+    """Milliseconds at rest and under load; statuses by route; the API process's resident memory before and after."""
 
     idle_p99_ms: dict[str, float]
     loaded_p99_ms: dict[str, float]
@@ -82,7 +82,7 @@ class _Seen:
 
 
 class _Client:
-    """One connection, made again where the service has closed it."""
+    """One connection, reopened if the service has closed it."""
 
     def __init__(self, port: int, key: str) -> None:
         self._port = port
@@ -146,7 +146,7 @@ def measure(*, loaded_s: float = LOADED_S, rest_s: float = REST_S) -> MixedLoad:
 
 
 def _fill(settings: Settings) -> list[str]:
-    """Writes a graph, and creates keys of as many owners as there are connections, and one for the heavy requests."""
+    """Writes a graph, and creates one key per connection, each with its own owner, and one for the heavy requests."""
     ledger = open_ledger(settings, settings.data_dir)
     try:
         load_constitution(ledger)
@@ -174,8 +174,8 @@ def _write_nodes(ledger: Ledger) -> None:
 async def _measure(port: int, pid: int, keys: list[str], loaded_s: float, rest_s: float) -> MixedLoad:
     idle, seen = _Seen(), _Seen()
     first = _Client(port, keys[1])
-    await _mixed(first, idle, time.monotonic() + 2, 0)  # what loads with a first request is loaded
-    for key in keys:  # a key's first use is written to the ledger
+    await _mixed(first, idle, time.monotonic() + 2, 0)  # warms up everything that a first request loads
+    for key in keys:  # because a key's first use is written to the ledger
         client = _Client(port, key)
         await client.ask(idle, "POST", CHECK, {"action": "ls -la"})
         client.close()
@@ -206,7 +206,7 @@ async def _measure(port: int, pid: int, keys: list[str], loaded_s: float, rest_s
 
 
 async def _light(port: int, key: str, seen: _Seen, until: float) -> None:
-    """Requests health and documents one after the other, with an otherwise idle client."""
+    """Requests health and documents one after the other, from a client that does nothing else."""
     client = _Client(port, key)
     while time.monotonic() < until:
         for path in LIGHT:
@@ -232,7 +232,7 @@ async def _mixed(client: _Client, seen: _Seen, until: float, number: int) -> Non
 
 
 async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> None:
-    """Sends one key's queries of the past and builds; retries refused ones."""
+    """Sends one key's queries of the past and builds, in a loop that ignores refusals."""
     headings = "".join(f"# Heading {line} of {number}\n" for line in range(HEADINGS))
     while time.monotonic() < until:
         if number % 2:
@@ -243,7 +243,7 @@ async def _heavy(client: _Client, seen: _Seen, until: float, number: int) -> Non
 
 
 async def _lost(port: int, keys: list[str], seen: _Seen) -> int:
-    """Returns the number of acknowledged writes that their own key does not read."""
+    """Returns the number of acknowledged writes that their own key can't read back."""
     after, lost = _Seen(), 0
     for written in seen.written:
         number, _, node_id = written.partition(" ")

@@ -1,7 +1,7 @@
-"""Measures a backfill by 1, 2 and 4 workers, with a kill, and one of 20 tokens beside one of a single token.
+"""Measures a backfill by 1, 2 and 4 workers, one with a kill, and a backfill of 20 tokens compared with a single token.
 
-Workers are runs of Dagster that `svc ingest workers` starts, with a PostgreSQL of the tests, and read from a server of
-recorded ranges. What they stored is taken over into a fresh warehouse each time, and its balances have to be the same
+Workers are Dagster runs that `svc ingest workers` starts, with the tests' PostgreSQL. They read from a server of
+recorded ranges. Each time, the stored partitions are adopted into a fresh warehouse, whose balances must be the same
 bytes.
 """
 
@@ -46,9 +46,9 @@ TOKENS = 20
 
 @dataclass(frozen=True)
 class Backfill:
-    """One backfill: CPU of reading per event over all its runs, and of taking the partitions over.
+    """One backfill: CPU per event of reading, over all its runs, and of adopting the partitions.
 
-    `around_s` is all other CPU: the start of each run's process, Dagster's own processes, and a run that was killed.
+    `around_s` is all other CPU: the start of each run's process, Dagster's own processes, and a killed run.
     """
 
     name: str
@@ -69,7 +69,7 @@ class PartitionCost:
 
 
 def measure() -> PartitionCost:
-    """Measures all of them, one after the other."""
+    """Measures all backfills, one after the other."""
     with _postgres() as postgres:
         by_workers = [_backfill(postgres, count, 1) for count in (1, 2, 4)]
         killed = _backfill(postgres, 2, 1, killed=True)
@@ -100,7 +100,7 @@ def _backfill(postgres: TemporaryPostgres, workers: int, tokens: int, *, killed:
 
 
 def _read(settings: Settings, workers: int, *, killed: bool) -> float:
-    """Reads everything by `svc ingest workers`. Returns the CPU of all its processes, in seconds."""
+    """Reads everything with `svc ingest workers`. Returns the CPU seconds of all its processes."""
     before = _children_s()
     command = [str(SVC), "ingest", "workers", "--count", str(workers), "--once"]
     with subprocess.Popen(command, env=as_environment(settings), stdout=subprocess.PIPE, text=True) as running:
@@ -118,7 +118,7 @@ def _read(settings: Settings, workers: int, *, killed: bool) -> float:
 
 
 def _kill_a_run(pid: int) -> None:
-    """Kills the process of a run: a child of the code server that is not one of its helpers."""
+    """Kills a run's process: a child of the code server that is not one of its helpers."""
     runs = [
         child for child in psutil.Process(pid).children(recursive=True) if "spawn_main" in " ".join(child.cmdline())
     ]
@@ -131,9 +131,9 @@ def _children_s() -> float:
 
 
 def _runs(settings: Settings) -> list[tuple[int, float]]:
-    """Returns the transfers and the CPU seconds of each run that ended, as Dagster recorded them."""
+    """Returns the transfers and the CPU seconds of each finished run, as recorded by Dagster."""
     assert settings.workers_url is not None
-    os.environ["SVC_WORKERS_URL"] = settings.workers_url  # which the instance's configuration names
+    os.environ["SVC_WORKERS_URL"] = settings.workers_url  # because the instance's configuration refers to it
     runs: dict[str, tuple[int, float]] = {}
     with dg.DagsterInstance.from_config(str(settings.data_dir / "workers")) as instance:
         records = instance.fetch_materializations(dg.AssetKey("raw_chain__transfers"), limit=10_000).records
@@ -145,7 +145,7 @@ def _runs(settings: Settings) -> list[tuple[int, float]]:
 
 
 def _taken_over(settings: Settings, last: int) -> tuple[str, int]:
-    """Takes every token over into a warehouse. Returns the digest of all balances, and the number of transfers."""
+    """Adopts every token into a warehouse. Returns the digest of all balances, and the number of transfers."""
     assert settings.partition_blocks is not None
     store, digest, transfers = partition_store(settings), hashlib.sha256(), 0
     fetched = settings.data_dir / "fetched"
@@ -183,7 +183,7 @@ def _settings(directory: Path, url: str, tokens: int, workers_url: str) -> Setti
 
 @contextmanager
 def _postgres() -> Iterator[TemporaryPostgres]:
-    """Starts the PostgreSQL of the tests, which holds Dagster's records."""
+    """Starts the tests' PostgreSQL, which stores Dagster's records."""
     sys.path.insert(0, str(TESTS))
     try:
         from postgres_fixtures import postgres_binaries, temporary_postgres

@@ -1,7 +1,7 @@
-"""Serves a recorded history of any length: `python -m benchmarks.recorded_ranges SPEC`, a process of its own.
+"""Serves a synthetic history of any length: `python -m benchmarks.recorded_ranges SPEC`, as a separate process.
 
-A few blocks are kept as bytes, and each is answered again and again under the number that is asked for, so that the
-server costs little beside the worker that is measured.
+A few blocks are kept as bytes and returned repeatedly under the requested numbers, so that the server costs little
+compared with the measured worker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from aiohttp import web
 from contracts.evm.codec import TRANSFER_TOPIC
 
 FIRST_BLOCK = 1_100_000
-"""Block numbers of one width, so that they are put in as text."""
+"""High enough that all block numbers have the same width, so that they can be substituted as text."""
 
 KEPT_BLOCKS = 64
 ACCOUNTS = 60_000
@@ -34,7 +34,7 @@ def time_of(number: int) -> int:
 
 
 class RecordedRanges:
-    """Answers what a reader of final blocks asks: `transfers` in blocks of `per_block`, dealt out to `tokens`."""
+    """Answers the calls of a reader of final blocks: `transfers` in blocks of `per_block`, spread over `tokens`."""
 
     def __init__(self, transfers: int, per_block: int, tokens: int) -> None:
         self.last = FIRST_BLOCK + transfers // per_block - 1

@@ -1,6 +1,6 @@
 """Measures answers: server CPU per request of the API's front, nginx and StaticFiles, interleaved in one run.
 
-CPU time of the server's process tree over completed requests is reliable on a busy machine; requests per second are
+CPU time of the server's process tree per completed request is reliable even on a busy machine; requests per second are
 not.
 """
 
@@ -51,8 +51,8 @@ uvicorn.run(StaticFiles(directory=sys.argv[1]), port=int(sys.argv[2]), access_lo
 
 @dataclass(frozen=True)
 class Row:
-    """One case of one server: the least CPU time of an answer over the rounds, the most answers a second, and the
-    ratio of that CPU time to nginx's for the same kind of answer (None where nginx did not run)."""
+    """One case of one server: the lowest CPU time per answer over the rounds, the highest answers per second, and the
+    ratio of that CPU time to nginx's for the same kind of answer (None if nginx did not run)."""
 
     server: str
     case: str
@@ -62,7 +62,7 @@ class Row:
 
 
 _Round = dict[str, tuple[float, float]]
-"""Each case of a server once: CPU microseconds for each answer, and answers a second."""
+"""One measurement of each case of a server: CPU microseconds per answer, and answers per second."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class _Server:
     port: int
     pid: int
     paths: dict[str, str]
-    """The path asked for in each case."""
+    """The path requested in each case."""
 
 
 def run(*, seconds: float = 2.0, rounds: int = 3) -> list[Row | NotRun]:
-    """Starts all servers on one published tree, loads them in turn and ends them. Without ours there is no bench."""
+    """Starts all servers on one published tree, loads them in turn and stops them. Fails if ours can't run."""
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         data_dir = Path(directory)
         ours = stack.enter_context(_front(data_dir))
@@ -199,7 +199,7 @@ def _static_files(data_dir: Path) -> Iterator[_Server]:
 
 
 def publish_document(settings: Settings, more: Mapping[str, Part] = MappingProxyType({})) -> None:
-    """Publishes one document under two paths, one of them counted by the limit, and `more` parts."""
+    """Publishes one document under two paths, one of them rate-limited, and `more` parts."""
     numbers = random.Random(1)
     holders = [{"rank": n, "address": f"0x{numbers.getrandbits(160):040x}"} for n in range(BODY_BYTES // 68 + 1)]
     body = json.dumps({"ok": True, "holders": holders}).encode()
@@ -217,7 +217,7 @@ def publish_document(settings: Settings, more: Mapping[str, Part] = MappingProxy
 
 @contextmanager
 def running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
-    """Yields the process id of a server that listens at `port`, and ends it. Quotes the output of one that doesn't."""
+    """Runs a server that must listen at `port`, and yields its process id. If it doesn't listen, quotes its output."""
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(command, env=environment, stderr=complaints)
         try:

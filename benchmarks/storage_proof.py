@@ -1,7 +1,7 @@
-"""Measures the storage proof of a holder list: what making it reads and costs, its size, and its check offline.
+"""Measures the storage proof of a holder list: what building it reads and costs, its size, and its offline check.
 
-Two tokens on a local EVM: one whose storage has nothing but its list, and one with many foreign words beside it, which
-are the slots of holders that left: this EVM keeps them as zeros, as a real token keeps allowances.
+There are two tokens on a local EVM: one whose storage contains only its list, and one with many additional words, which
+are the slots of former holders. This EVM keeps those as zeros, much as a real token's storage contains allowances.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MINTS_PER_BLOCK = 500
 
 @dataclass(frozen=True)
 class StorageProofCost:
-    """One token: the CPU seconds of this process without the node, bytes a holder, and CPU us a holder to check."""
+    """One token: the CPU seconds of this process without the node, bytes per holder, and CPU us per holder to check."""
 
     token: str
     holders: int
@@ -56,7 +56,7 @@ class StorageProofCost:
 
 
 def measure() -> list[StorageProofCost]:
-    """Measures both tokens. The chain is read first, which is not counted beside the proof."""
+    """Measures both tokens. The chain is read first, which is not counted in the cost of the proof."""
     with _minted() as (url, token):
         alone = asyncio.run(_cost("nothing but the list", url, token))
     with bench_chain(TRANSFERS) as chain:

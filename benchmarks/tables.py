@@ -29,7 +29,7 @@ Measured = TypeVar("Measured")
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Renders a Markdown table whose first column is text and whose others are numbers."""
+    """Renders a Markdown table whose first column is text and whose other columns are numbers."""
     lines = [heading, ["---"] + ["---:"] * (len(heading) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -37,7 +37,7 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def contest_table(
     heading: Sequence[str], rows: Iterable[Measured | NotRun], cells: Callable[[Measured], Sequence[str]]
 ) -> str:
-    """Renders a table in which a contender that did not run has its reason instead of its numbers."""
+    """Renders a table in which a contender that did not run has its reason instead of numbers."""
     return table(
         heading,
         [
@@ -175,7 +175,7 @@ def keys_text(key: KeyCost, _: Mapping[str, Any]) -> str:
 
 
 def access_text(sales: access.AccessCost, earlier: Mapping[str, Any]) -> str:
-    """Renders the results with the empty route of the keys' bench as the unit, where that was measured."""
+    """Renders the results with the empty route of the keys bench as the unit, if that was measured."""
     key: KeyCost | None = earlier.get("keys")
     costs = table(
         ("paid access, without RPC", "CPU ms", "x empty route"),
@@ -212,7 +212,7 @@ def guardrail_text(judged: Mapping[str, Any], _: Mapping[str, Any]) -> str:
 
 
 def work_trees_text(score: work_trees.Score, _: Mapping[str, Any]) -> str:
-    """Returns the hook's score in generated work trees, with the commands that it misjudged."""
+    """Renders the hook's score in generated work trees, with the commands that it misjudged."""
     cells = [
         (
             f"{score.trees:,}",

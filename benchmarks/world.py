@@ -1,7 +1,7 @@
 """Measures queries of a large generated graph: snapshot and overlay, SQLite with full text, and an embedded database.
 
-Without HTTP. The graph is imported as an operator imports one; `world_import` measures that alone, `world_writes` the
-validator's stages.
+HTTP is not involved. The graph is imported like an operator's; `world_import` measures that import on its own, and
+`world_writes` the validator's stages.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ LONGEST_CASE_S = 10.0
 WRITES = 50
 
 EVERYWHERE, COMMON, RARE = ["kobaba", "tibaba"], ["bakoba", "kokoba"], ["falluren", "huzoqui"]
-"""Words of half, of a twentieth and of a thousandth of all nodes."""
+"""Words in half, in a twentieth and in a thousandth of all nodes."""
 
 SEARCHES = {
     "a rare word": RARE,
@@ -67,7 +67,7 @@ SEARCHES = {
 
 @dataclass(frozen=True)
 class Case:
-    """Milliseconds of one kind of question to one engine."""
+    """Milliseconds of one kind of query on one engine."""
 
     question: str
     engine: str
@@ -96,7 +96,7 @@ class WorldReads:
     written: Written
     open_ms: float
     visible_ms: tuple[float, float]
-    """Median and worst, from an accepted write's commit to the answer of the next query that holds it."""
+    """Median and worst time from an accepted write's commit to the answer of the next query, which includes it."""
     load_s: dict[str, float] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
@@ -133,7 +133,7 @@ def measure(nodes: int) -> WorldReads:
 
 
 def _generate(directory: Path, nodes: int) -> Path:
-    """Writes the file to import."""
+    """Generates the file to import."""
     numbers = {"nodes": nodes, "edges": nodes * EDGES_PER_NODE}
     file, lines = directory / "graph.jsonl", 1
     with Warehouse(directory / "generator").connect() as connection, file.open("wb") as target:
@@ -154,7 +154,7 @@ def _generate(directory: Path, nodes: int) -> Path:
 
 
 def _import(directory: Path, file: Path) -> tuple[int, float]:
-    """Returns the number of edges, and the CPU seconds of importing and folding them all."""
+    """Imports and folds the graph. Returns the number of edges, and the CPU seconds."""
 
     def lines() -> Iterator[bytes]:
         with file.open("rb") as source:
@@ -171,13 +171,13 @@ def _import(directory: Path, file: Path) -> tuple[int, float]:
 
 
 def _cpu_s() -> float:
-    """Returns the CPU seconds of this process and of those that it started and that ended."""
+    """Returns the CPU seconds of this process and of its ended child processes."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def write(directory: Path) -> dict[str, float]:
-    """Writes the snapshot of the warehouse in `directory`. Returns its cost to this process."""
+    """Writes the snapshot of the warehouse in `directory`. Returns the cost in this process."""
     started, cpu = time.perf_counter(), time.process_time()
     with Warehouse(directory).connect() as connection:
         for statement in read_sql("snapshot_input").split(";\n"):
@@ -259,7 +259,7 @@ def _sqlite(directory: Path, result: WorldReads) -> None:
 
 
 def _ladybug(directory: Path, result: WorldReads) -> None:
-    import ladybug  # of the bench extra
+    import ladybug  # from the `bench` extra
 
     started = time.perf_counter()
     database = ladybug.Database(str(directory / "contender.lbug"), buffer_pool_size=2 * 1024**3)
@@ -270,7 +270,7 @@ def _ladybug(directory: Path, result: WorldReads) -> None:
     )
     connection.execute("create rel table Leads(from Entity to Entity)")
     connection.execute(f"copy Entity from '{directory / 'nodes.parquet'}'")
-    # its relations are loaded by primary key
+    # Ladybug loads relations by primary key.
     connection.execute(f"copy Leads from '{directory / 'ends.parquet'}'")
     result.load_s["Ladybug"] = time.perf_counter() - started
 
@@ -311,7 +311,7 @@ def _run(
 
 
 def _case(question: str, engine: str, ask: Callable[[Any], int], questions: list[Any]) -> Case:
-    """Measures as many questions as fit into `LONGEST_CASE_S`; the first few warm up."""
+    """Measures as many queries as fit into `LONGEST_CASE_S`, after a few warm-up queries."""
     for asked in questions[:3]:
         ask(asked)
     took: list[float] = []
@@ -332,7 +332,7 @@ def _case(question: str, engine: str, ask: Callable[[Any], int], questions: list
 
 
 def _visible(directory: Path, snapshot: Path) -> tuple[float, float]:
-    """Measures writes on top of the snapshot, each followed by the query that has to see it."""
+    """Measures writes on top of the snapshot, each followed by a query that must see it."""
     generation = directory / "generations" / "bench"
     generation.mkdir(parents=True)
     shutil.copytree(snapshot, generation / "world", copy_function=lambda source, to: Path(to).hardlink_to(source))

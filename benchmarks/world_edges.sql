@@ -1,5 +1,5 @@
--- One line per edge of a generated graph, as an import reads it: at most $edges among $nodes nodes, some of which have many
--- times the mean.
+-- One line per edge of a generated graph, as an import reads it: at most $edges edges among $nodes nodes, some of which
+-- have many times the mean.
 copy (
 with ends as (
     select distinct

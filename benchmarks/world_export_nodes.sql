@@ -1,4 +1,4 @@
--- One row per node, for the other engines: its number, id, title, properties' words and record.
+-- One row per node, for the other engines: its number, id, title, description and record.
 copy (
     select
         right(id, 8)::bigint as num,

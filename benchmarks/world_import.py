@@ -1,4 +1,4 @@
-"""Measures the import of a generated graph by the operator's path, beside reading the file and bare inserts."""
+"""Measures importing a generated graph as an operator, compared with reading the file and with bare inserts."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ABOUT = {"validFrom": "2026-01-01T00:00:00.000000Z", "recordedAt": "2026-01-01T0
 
 
 FOLDED_BESIDE_FROM = 200_000
-"""Nodes and edges after which a second process folds, as in `svc world import`."""
+"""Nodes and edges after which a second process folds them, as in `svc world import`."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of one step: of CPU in all its processes, and by the clock."""
+    """CPU seconds of one step in all its processes, and its wall seconds."""
 
     cpu_s: float
     wall_s: float
@@ -53,16 +53,16 @@ class WorldImport:
     imported: Cost
     """Judging and writing, while a second process folds what is committed."""
     folded: Cost
-    """Folding what is left."""
+    """Folding the rest."""
     snapshot: Cost
     read: Cost
-    """Reading and decoding the file once, without anything else."""
+    """Reading and decoding the file once, and nothing else."""
     inserts: Cost
     """Inserting the lines of the file into one SQLite table with a key."""
 
     @property
     def search_ready(self) -> Cost:
-        """Returns the cost until the search has everything in its index."""
+        """Returns the cost until the search index contains everything."""
         return self.imported + self.folded + self.snapshot
 
 
@@ -167,5 +167,5 @@ def _cost(work: Callable[[], object]) -> Cost:
 
 
 def _cpu_s() -> float:
-    """Returns the CPU seconds of this process and of those that it has waited for."""
+    """Returns the CPU seconds of this process and of child processes that it has waited for."""
     return sum(os.times()[:4])

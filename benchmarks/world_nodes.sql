@@ -1,4 +1,4 @@
--- One line per node of a generated graph of $nodes nodes, as an import reads it: words by Zipf's law, the same at every
+-- One line per node of a generated graph of $nodes nodes, as an import reads it: words by Zipf's law, the same in every
 -- run.
 copy (
 with syllables as (

@@ -1,4 +1,4 @@
-"""Measures the governed write path: proposals a second to the disk, and the share of the seven stages."""
+"""Measures the governed write path: proposals per second to the disk, and the share of the seven stages."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class WorldWrites:
     p50_ms: float
     p99_ms: float
     judged_per_s: float
-    """Only the seven stages, over the ledger's states, without the commit."""
+    """The seven stages only, over the ledger's states, without the commit."""
     nodes_at_once_per_s: float
-    """Nodes of one large proposal, such as a document's graph."""
+    """Nodes per second of one large proposal, such as a document's graph."""
 
 
 def measure() -> WorldWrites:

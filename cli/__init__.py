@@ -1,1 +1,1 @@
-"""The `svc` command: the only place that knows pipelines and API together."""
+"""The `svc` command: the only package that knows both the pipelines and the API."""

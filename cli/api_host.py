@@ -36,7 +36,7 @@ def api(workers: int, as_json: bool) -> None:
         configure_logs(settings.log_format)
         with only_one(settings.installation_dir / "service.lock"):
             record = settings.installation_dir / CHILDREN_FILE
-            end_leftovers(record)  # they hold the port
+            end_leftovers(record)  # they occupy the port
             require_free_port(settings.host, settings.port, "SVC_PORT")
             if as_json:
                 print_json({"ok": True, "baseUrl": settings.public_base_url, "host": settings.host_named})
@@ -47,7 +47,7 @@ def api(workers: int, as_json: bool) -> None:
 
 
 def require_shared_ledger(settings: Settings) -> None:
-    """Raises `SettingsInvalid` where this host would keep keys, quotas and the graph to itself."""
+    """Raises `SettingsInvalid` if this host would have its own keys, quotas and graph instead of shared ones."""
     if settings.ledger_url is None:
         raise SettingsInvalid(
             "SVC_LEDGER_URL is not set.", cure="Set the PostgreSQL address that all hosts share, or use `svc serve`."
@@ -56,10 +56,9 @@ def require_shared_ledger(settings: Settings) -> None:
 
 @contextmanager
 def _following(settings: Settings, origin: Origin) -> Iterator[None]:
-    """Takes over generations in a thread while the context is open.
+    """Downloads new generations in a thread while the context is open.
 
-    One that is still being taken over at the end is left behind half-built and swept by the next start, as after a
-    kill.
+    A generation that is still incomplete at the end is left behind and swept by the next start, as after a kill.
     """
     stopping = threading.Event()
     follower = threading.Thread(target=follow_until, args=(stopping, settings, origin), name="follower", daemon=True)
@@ -72,7 +71,7 @@ def _following(settings: Settings, origin: Origin) -> Iterator[None]:
 
 
 def _serve(settings: Settings, children: Children, workers: int) -> None:
-    """Keeps `svc serve` running until a signal comes. Raises `PartEnded` where it ends again and again."""
+    """Keeps `svc serve` running until a signal arrives. Raises `PartEnded` if it ends repeatedly."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -81,8 +80,8 @@ def _serve(settings: Settings, children: Children, workers: int) -> None:
     try:
         while not stopping.wait(LOOK_EVERY_S):
             for name in children.restart_ended():
-                say(progress_line("restarted", f"the {name}, which had ended by itself"))
+                say(progress_line("restarted", f"the {name}, which had stopped by itself"))
             for name, code in children.ended().items():
-                raise PartEnded(f"The {name} ended with {code}.", cure="Its message above says why.")
+                raise PartEnded(f"The {name} ended with {code}.", cure="See its message above for the reason.")
     finally:
         children.stop()

@@ -1,4 +1,4 @@
-"""The `svc` command line: puts together the commands that `cli/commands/` declares."""
+"""The `svc` command line: assembles the commands that `cli/commands/` declares."""
 
 from typing import Annotated, Final
 
@@ -11,9 +11,9 @@ from warehouse.file_modes import keep_files_private
 
 EXIT_CODES: Final = (
     "Exit codes: 0 the work is done; 1 something failed or a check found a fault, which is printed with its cure; "
-    "2 the arguments or the configuration are wrong, so trying again does not help. `svc guardrail` has codes of its "
-    "own for verdicts, which its help names. With --json stdout is one JSON value, also when the command fails; "
-    "progress goes to stderr."
+    "2 the arguments or the configuration are wrong, so trying again does not help. `svc guardrail` has its own codes "
+    "for verdicts; see its help. With --json, stdout is a single JSON value, even if the command fails, and progress "
+    "goes to stderr."
 )
 
 app = typer.Typer(

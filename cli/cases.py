@@ -1,4 +1,4 @@
-"""Implements `svc claim unmatched` and `svc claim resolve`: the operator's decisions on money that no claim uses."""
+"""Implements `svc claim unmatched` and `svc claim resolve`: the operator's decisions about money that no claim uses."""
 
 import re
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ def resolve(
 ) -> None:
     with operator_problems(as_json):
         if [issue, received is not None, supplement, refund, refunded is not None].count(True) != 1:
-            raise SettingsInvalid("Give one of five options.", cure=_SAY_ONE)
+            raise SettingsInvalid("Pass exactly one of the five options.", cure=_SAY_ONE)
         with existing_ledger() as (settings, ledger):
             settled: dict[str, Any] = {}
             if issue or received is not None:
@@ -72,7 +72,7 @@ def resolve(
         say(settled["apiKey"])
         say(f"{settled['claimId']}, {settled['keyId']}. The key is not shown again.")
         if settled["restUnits"] != "0":
-            say(f"{settled['restUnits']} of it is too much and due back: note it with --refunded TRANSACTION.")
+            say(f"{settled['restUnits']} units are too much and must go back: record that with --refunded TRANSACTION.")
     if "supplement" in settled:
         pay = settled["supplement"]["data"]["next"]["pay"]
         say(f"{settled['supplement']['quoteId']} asks for {pay['amount']} from {pay['from']} until {pay['notAfter']}")
@@ -104,7 +104,7 @@ def _supplement(settings: Settings, ledger: Ledger, case_id: str) -> dict[str, A
         offered = offer_supplement(tx, standing, signer, now=now)
     if offered is None:
         raise PaymentNotSettled(
-            "Nothing is missing of it that could be paid.", cure=_answer(standing, rail, base_url)["next"]["detail"]
+            "There is no missing amount to pay for this case.", cure=_answer(standing, rail, base_url)["next"]["detail"]
         )
     answer = quote_answer(offered.quote, offered.signature, rail, base_url, keys_url=base_url + JWKS_PATH)
     return answer.model_dump(mode="json", by_alias=True)
@@ -112,13 +112,13 @@ def _supplement(settings: Settings, ledger: Ledger, case_id: str) -> dict[str, A
 
 def _refunded(ledger: Ledger, case_id: str, transaction_hash: str) -> None:
     if re.fullmatch("0x[0-9a-fA-F]{64}", transaction_hash) is None:
-        raise SettingsInvalid("--refunded is no transaction hash.", cure="Give 0x and 64 hex digits.")
+        raise SettingsInvalid("--refunded is not a transaction hash.", cure="Pass 0x and 64 hex digits.")
     with ledger.transaction() as tx:
         mark_refunded(tx, case_id, transaction_hash.lower(), now=datetime.now(UTC))
 
 
 def _case_fields(standing: CaseStanding, settings: Settings) -> dict[str, Any]:
-    """Returns the case as the sender reads it, with the payer and the operator of its quote."""
+    """Returns the case as its sender sees it, with the payer and the operator of its quote."""
     answer = _answer(standing, rail_of(settings), service_address(settings))
     quote = standing.quote
     return {name: value for name, value in answer.items() if name not in ("ok", "schema")} | {

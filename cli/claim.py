@@ -1,4 +1,4 @@
-"""Implements `svc claim`: redeems a paid quote; shows the operator claims and money that no claim uses."""
+"""Implements `svc claim`, which redeems a paid quote, and `svc claim show` for the operator."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from warehouse.access.keys import alive_key_of_claim
 
 
 class ClaimNotHere(OperatorProblem):
-    """No claim with this id in the ledger."""
+    """The ledger contains no claim with this id."""
 
     code = "claim_not_here"
 
@@ -27,7 +27,7 @@ def show(claim_id: str, as_json: bool) -> None:
     with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         record = find_claim(reader, claim_id)
         if record is None:
-            raise ClaimNotHere(f"No claim {claim_id} is in this ledger.", cure="A receipt names the id of its claim.")
+            raise ClaimNotHere(f"This ledger has no claim {claim_id}.", cure="A receipt names the id of its claim.")
         key = alive_key_of_claim(reader, claim_id)
     described = _claim_fields(record) | {
         "keyId": key and key.key_id,

@@ -1,10 +1,10 @@
-"""Limits the connections of `svc serve`: the times to send and to read, and their number.
+"""Limits the connections of `svc serve`: their number, and how long a client may take to send and to read.
 
-uvicorn closes an idle connection, but waits for ever for the rest of a header or body, for a client that does not read,
-and accepts until no descriptor is left. granian has a time-out only for headers. nginx in front has all of this
-(`site/hosting/nginx.conf.j2` sets it), but the service has to hold without it. So uvicorn stays, which is cheaper for
-an answer from memory, and its protocol gets one pass over all connections a second; a request pays for a few
-assignments.
+uvicorn closes idle connections, but it waits forever for the rest of a header or body and for a client that does not
+read, and it accepts connections until no descriptor is left. granian has a time-out only for headers. nginx in front
+provides all of these limits (`site/hosting/nginx.conf.j2` sets them), but the service must be safe without it. So the
+server is uvicorn, which is cheaper for an answer from memory, and this module makes one pass per second over all
+connections; a request pays only for a few assignments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uvicorn.server import ServerState
 from api.http_protocol import BoundedHttpProtocol
 
 FIRST_BYTES_S = 1.0
-"""The time that a server which stops leaves a new connection for its request."""
+"""How long a stopping server waits for the request of a new connection."""
 
 DESCRIPTORS_KEPT_BACK = 128
 """Reserved for stores, published files, worker processes and logs."""
@@ -31,31 +31,31 @@ DESCRIPTORS_KEPT_BACK = 128
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Times in seconds. Past `most` or `most_of_one_address` a connection that waits for its client makes room."""
+    """Times in seconds. Beyond `most` or `most_of_one_address`, a connection that waits for its client is closed."""
 
     most: int
     most_of_one_address: int
     header_s: float = 10.0
     body_s: float = 30.0
-    """For the body, in addition to the rest of the header's time."""
+    """For the body, in addition to what is left of the header's time."""
     idle_s: float = 5.0
     """Between an answer and the next request."""
     stalled_s: float = 20.0
-    """The longest time in which a client may read nothing of an answer."""
+    """Longest time for which a client may read nothing of an answer."""
     unread_bytes: int = 64 * 1024 * 1024
-    """Of all unread answers. Past it, the clients that read least lose their connection."""
+    """Total of all unread answers. Beyond it, the connections that have stalled longest are closed."""
     check_every_s: float = 1.0
 
     @classmethod
     def of_this_process(cls) -> ConnectionLimits:
-        """Returns limits of as many connections as there are descriptors for, half of them for one address."""
+        """Returns limits that allow as many connections as there are descriptors, and half as many per address."""
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = max(16, descriptors - DESCRIPTORS_KEPT_BACK)
         return cls(most=most, most_of_one_address=max(8, most // 2))
 
 
 class Phase(IntEnum):
-    """The phase of a connection. The client has to act in all of them except `ANSWER`."""
+    """The phase of a connection. The client must act in all of them except `ANSWER`."""
 
     HEADER = 0
     BODY = 1
@@ -65,7 +65,7 @@ class Phase(IntEnum):
 
 @dataclass
 class _Connections:
-    """The connections of one server, in the order in which they were made."""
+    """The connections of one server, in the order in which they were opened."""
 
     limits: ConnectionLimits
     all: dict[TimedHttpProtocol, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class _Connections:
     timer: asyncio.TimerHandle | None = None
 
     def add(self, connection: TimedHttpProtocol, address: str) -> bool:
-        """Counts a new connection. Returns False where there is no room and none can be made."""
+        """Adds a new connection. Returns False if there is no room and none can be made."""
         if self.of_address[address] >= self.limits.most_of_one_address and not self._make_room(address):
             return False
         if len(self.all) >= self.limits.most and not self._make_room(None):
@@ -92,7 +92,8 @@ class _Connections:
                 del self.of_address[address]
 
     def _make_room(self, address: str | None) -> bool:
-        """Ends the oldest idle connection (of one address, or of all), else the oldest without a whole request."""
+        """Closes the oldest idle connection (of one address, or of all), or else the oldest with an incomplete
+        request."""
         waiting = [
             connection
             for connection, its_address in self.all.items()
@@ -123,7 +124,7 @@ class _Connections:
 
 
 class TimedHttpProtocol(BoundedHttpProtocol):
-    """One connection with limits of time. A subclass may define other `limits` than those of the process."""
+    """One connection with time limits. A subclass may define `limits` other than those of the process."""
 
     limits: ClassVar[ConnectionLimits | None] = None
     _servers: ClassVar[WeakKeyDictionary[ServerState, _Connections]] = WeakKeyDictionary()
@@ -155,7 +156,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        if self.phase is not Phase.HEADER:  # a request right behind another
+        if self.phase is not Phase.HEADER:  # a pipelined request
             self._begin_header()
         super().on_message_begin()
 
@@ -173,7 +174,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
             self.phase = Phase.ANSWER
 
     def on_response_complete(self) -> None:
-        """Waits for the next request without a timer for each answer: the pass over all connections ends idle ones."""
+        """Waits for the next request without a timer per answer: the pass over all connections closes idle ones."""
         if self.pipeline:
             super().on_response_complete()
         else:
@@ -184,9 +185,10 @@ class TimedHttpProtocol(BoundedHttpProtocol):
             self._become_idle()
 
     def shutdown(self) -> None:
-        """Closes the connection behind its answer, at once where it waits for another request.
+        """Closes the connection after its answer, or at once if it is idle.
 
-        A request on its way is answered: a proxy connects for each, and sends it a moment later.
+        A new connection gets a moment for its request, which is still answered: a proxy connects for each request and
+        sends it slightly later.
         """
         if self.phase is Phase.HEADER and not self.transport.is_closing():
             self._last_request = True
@@ -209,10 +211,10 @@ class TimedHttpProtocol(BoundedHttpProtocol):
         return self.phase is not Phase.ANSWER and not self.transport.get_write_buffer_size()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """A request to upgrade is answered as one without: no line in the log for something that anybody may send."""
+        """Logs nothing: an upgrade request is answered like any other, and anyone may send one."""
 
     def unread_bytes(self, now: float) -> int:
-        """Returns the bytes of answers that the client has not read. Reading some restarts its time."""
+        """Returns the number of answer bytes that the client has not read. Reading some restarts its time-out."""
         unread = self.transport.get_write_buffer_size()
         if unread < self._unread_bytes:
             self.stalled_since = now
@@ -220,7 +222,7 @@ class TimedHttpProtocol(BoundedHttpProtocol):
         return unread
 
     def end_if_late(self, now: float) -> None:
-        """Ends the connection where its client has taken longer than the limits allow."""
+        """Closes the connection if its client has taken longer than the limits allow."""
         limits = self._others.limits
         if self.transport.is_closing():
             if self.transport.get_write_buffer_size() and now - self.since > limits.stalled_s:

@@ -1,8 +1,8 @@
-"""Dagster's code server, which sleeps until it is asked: `python -m cli.dagster_code`.
+"""Dagster's code server, which sleeps until it gets a request: `python -m cli.dagster_code`.
 
 `svc run` and `svc ingest` start it.
 
-gRPC's server wakes ten times a second, for signals on platforms whose events can't be interrupted. Here they can.
+gRPC's server wakes ten times a second to handle signals on platforms whose events can't be interrupted. Here they can.
 """
 
 from cli.process_end import run_and_end
@@ -18,7 +18,7 @@ WAKES_EVERY_S = 60.0
 
 
 def main() -> None:
-    """Serves code as `dagster api grpc` does, with the same arguments, until a signal comes."""
+    """Serves code like `dagster api grpc`, with the same arguments, until a signal arrives."""
     _common.MAXIMUM_WAIT_TIMEOUT = WAKES_EVERY_S
     collect_rarely()
     rename_json_keys()

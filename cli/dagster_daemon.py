@@ -1,7 +1,7 @@
 """Dagster's daemon at the pace that this service needs: `python -m cli.dagster_daemon`, which `svc run` starts.
 
-Dagster's own command reads the whole code location again every minute, and writes a heartbeat of each daemon twice a
-minute. Here the code changes only with a restart.
+Dagster's own command reloads the whole code location every minute and writes a heartbeat per daemon twice a minute.
+Here the code changes only with a restart.
 """
 
 import argparse
@@ -24,14 +24,14 @@ with while_importing():
     from cli.dagster_workspace import open_workspace
 
 RELOADED_EVERY_S = 1800.0
-"""Time between two readings of a code location that could be read."""
+"""Time between two loads of a code location that loaded successfully."""
 
 HEARTBEAT_EVERY_S = 300
-"""Dagster's pages call a daemon ill after half an hour without a heartbeat."""
+"""Dagster's pages report a daemon as unhealthy after half an hour without a heartbeat."""
 
 
 class PatientController(DagsterDaemonController):
-    """Dagster's controller, which reads a code location again at once only where it could not be read."""
+    """Dagster's controller, changed to reload a code location early only if it could not be loaded."""
 
     def check_workspace_freshness(self, last_workspace_update_time: float) -> float:
         rests = get_current_timestamp() - last_workspace_update_time < RELOADED_EVERY_S
@@ -41,7 +41,7 @@ class PatientController(DagsterDaemonController):
 
 
 def is_readable(workspace: IWorkspaceProcessContext[Any]) -> bool:
-    """Returns whether every code location of a workspace could be read."""
+    """Returns whether every code location of a workspace was loaded."""
     entries = workspace.create_request_context().get_code_location_entries()
     return all(entry.code_location is not None for entry in entries.values())
 
@@ -56,7 +56,7 @@ def running_daemon(instance: DagsterInstance, workspace: Path) -> Iterator[Patie
 
 
 def main() -> None:
-    """Reads the arguments that `svc run` gives, and runs until a signal."""
+    """Parses the arguments that `svc run` passes, and runs until a signal arrives."""
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_daemon", description=__doc__)
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--log-format", choices=["colored", "json"], default="colored")

@@ -1,6 +1,6 @@
-"""Configures the logs of Dagster's own processes. As JSON their lines have the keys of ours.
+"""Configures the logs of Dagster's own processes. In JSON, their lines have the same keys as ours.
 
-Dagster's lines come from logging and from structlog, so its formatter stays and only what it renders is renamed.
+Dagster's lines come from logging and from structlog, so its formatter is kept and only the rendered keys are renamed.
 """
 
 import json
@@ -13,7 +13,7 @@ from dagster._utils import log
 from contracts.access.api_keys import redact_keys
 
 RENAMED = {"timestamp": "time", "level": "level", "logger": "logger", "event": "message"}
-"""The keys of structlog that each line begins with, and what `contracts.logs.JsonLines` calls them."""
+"""The structlog keys at the start of each line, and their names in `contracts.logs.JsonLines`."""
 
 
 def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
@@ -22,7 +22,7 @@ def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str
 
 
 def json_formatter() -> structlog.stdlib.ProcessorFormatter:
-    """Makes the formatter of lines for machines."""
+    """Creates the formatter of JSON lines."""
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=log.get_structlog_shared_processors(),  # type: ignore[no-untyped-call]
         processors=[
@@ -34,11 +34,11 @@ def json_formatter() -> structlog.stdlib.ProcessorFormatter:
 
 
 def rename_json_keys() -> None:
-    """Makes Dagster's `configure_loggers`, which its command of the code server calls too, use our formatter."""
+    """Makes Dagster's `configure_loggers`, which its code server's command also calls, use our formatter."""
     log.get_structlog_json_formatter = json_formatter
 
 
 def configure_dagster_logs(log_format: str) -> None:
-    """Configures the logs of a process of Dagster: `colored` or `json`."""
+    """Configures the logs of a Dagster process: `colored` or `json`."""
     rename_json_keys()
     log.configure_loggers(formatter=log_format, log_level="INFO")

@@ -1,6 +1,6 @@
-"""Commands of the Dagster processes that `svc run` and `svc ingest` start, and whether a code server listens.
+"""Builds the commands of the Dagster processes that `svc run` and `svc ingest` start, and checks if a server listens.
 
-Each of both commands supervises its processes itself.
+Both of these commands supervise their processes themselves.
 """
 
 import socket
@@ -13,16 +13,16 @@ from pipelines.instance import LOCATION_NAME
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LISTENING_WITHIN_S = 300.0
-"""Limit on how long a code server or web server of Dagster may take until it listens."""
+"""Time within which a Dagster code server or web server must listen."""
 
 
 def log_format(settings: Settings) -> str:
-    """Names the format of Dagster's own log lines."""
+    """Returns the name of the format for Dagster's own log lines."""
     return "json" if settings.log_format == "json" else "colored"
 
 
 def code_server(socket_path: Path, module: str, settings: Settings, *, lazy: bool) -> list[str]:
-    """Builds the command of the code server of `module`; a `lazy` one listens first, and imports when it is asked."""
+    """Builds the command of `module`'s code server. A `lazy` one listens first and imports on its first request."""
     command = [sys.executable, "-P", "-m", "cli.dagster_code", "--socket", str(socket_path), "--module-name", module]
     command += ["--working-directory", str(ROOT), "--location-name", LOCATION_NAME]
     return [*command, "--log-format", log_format(settings), *(["--lazy-load-user-code"] if lazy else [])]

@@ -1,7 +1,7 @@
-"""Dagster's web server behind the check of Host and Origin: `python -m cli.dagster_web`, which `svc run` starts.
+"""Dagster's web server behind a check of Host and Origin: `python -m cli.dagster_web`, which `svc run` starts.
 
-The check wraps the application within the process, so that no port exists that leads past it. It listens on the
-loopback address whatever SVC_HOST says: Dagster knows no users.
+The check wraps the application inside the process, so that no port bypasses it. The server listens on the loopback
+address whatever SVC_HOST is, because Dagster has no user accounts.
 """
 
 import argparse
@@ -32,7 +32,7 @@ WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
 
 def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bool) -> None:
-    """Serves the instance of DAGSTER_HOME until a signal comes; without `may_launch` every mutation is refused."""
+    """Serves the instance of DAGSTER_HOME until a signal arrives. Without `may_launch`, refuses every mutation."""
     configure_dagster_logs(log_format)
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
@@ -46,13 +46,13 @@ def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bo
 
 @asynccontextmanager
 async def _lifespan(_application: object) -> AsyncIterator[None]:
-    """Ends quietly, as Dagster's own does: uvicorn cancels work in progress."""
+    """Ends quietly, like Dagster's own lifespan, when uvicorn cancels work in progress."""
     with suppress(asyncio.CancelledError):
         yield
 
 
 def main() -> None:
-    """Reads the arguments that `svc run` gives."""
+    """Parses the arguments that `svc run` passes."""
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_web", description=__doc__)
     parser.add_argument("--workspace", type=Path, default=WORKSPACE)
     parser.add_argument("--port", type=int, required=True)

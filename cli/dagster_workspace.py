@@ -1,4 +1,4 @@
-"""Opens the workspace of Dagster's daemon and web server, whose only code location is one server of `svc run`."""
+"""Opens the workspace of Dagster's daemon and web server, whose only code location is the code server of `svc run`."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from dagster._core.workspace.load_target import WorkspaceFileTarget
 from dagster._grpc import server_watcher
 
 WATCHED_EVERY_S = 15
-"""Dagster asks the code server every second, over a connection of its own each time, whether it is another one by now.
-It is only after a crash: then ticks of the schedules tell so themselves, and pages show the new one this much later."""
+"""Dagster checks every second, each time over a new connection, whether the code server has been replaced. That happens
+only after a crash. Schedule ticks then notice by themselves, and pages show the new server this much later."""
 
 
 def open_workspace(

@@ -29,7 +29,7 @@ _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
 _TRIES = 3
 _READINGS = 4
-"""The most times that a document is read which keeps changing."""
+"""How often at most a document is read that keeps changing."""
 _ORIGIN = "https://page.example"
 """Origin of another site's page, for preflights."""
 
@@ -37,11 +37,11 @@ _MCP_PATH = "/mcp"
 _LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 ProgressListener = Callable[[str, int, int], None]
-"""Called with the path that is read next, the number of documents read and the number of all."""
+"""Called with the path to be read next, the number of paths read, and their total number."""
 
 
 class NothingToCheck(OperatorProblem):
-    """Nobody answers at the address."""
+    """No service answers at the address."""
 
     code = "nothing_to_check"
 
@@ -73,7 +73,7 @@ def check(base_url: str, as_json: bool) -> None:
         for url, why in evidence.unread.items():
             note(f"not read: {url} ({why})")
         for url in external:
-            note(f"elsewhere, not asked: {url}")
+            note(f"elsewhere, not requested: {url}")
         say(f"{len(evidence.documents)} documents and {len(evidence.linked)} links read, {len(defects)} defects")
     if defects:
         raise typer.Exit(1)
@@ -87,10 +87,10 @@ def gather(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Evidence:
-    """Reads everything of a service. Requests limited routes as fast as its own policy lets one address."""
+    """Reads all documents and links of a service. Requests limited routes as fast as its policy allows one address."""
     reader = _Reader(client, base_url, sleep, clock)
     if reader.ask("GET", "/").status == 0 and reader.ask("GET", "/health").status == 0:
-        raise NothingToCheck(f"Nobody answers at {base_url}.", cure="Check that the service runs there.")
+        raise NothingToCheck(f"No service answers at {base_url}.", cure="Check that the service runs there.")
     description = reader.ask("GET", DESCRIPTION).value
     readings: dict[str, DocumentAnswers] = {}
     for number, path in enumerate(SHAPES):
@@ -133,8 +133,8 @@ def _read(reader: _Reader, path: str, *, is_kept: bool) -> DocumentAnswers:
 
 
 def _read_changed_again(reader: _Reader, readings: dict[str, DocumentAnswers]) -> None:
-    """Reads again what changed while the rest was read, until nothing does: a running service publishes every minute,
-    and documents of two generations may contradict one another."""
+    """Rereads documents that changed while the rest was read, until none does. A running service publishes every
+    minute, and documents of two generations may contradict one another."""
     for _ in range(_READINGS - 1):
         changed = [path for path, reading in readings.items() if _has_changed(reader, path, reading)]
         if not changed:
@@ -143,7 +143,7 @@ def _read_changed_again(reader: _Reader, readings: dict[str, DocumentAnswers]) -
 
 
 def _has_changed(reader: _Reader, path: str, reading: DocumentAnswers) -> bool:
-    """Returns whether a document that clients keep is another one by now, or was while it was read."""
+    """Returns whether a cacheable document has changed since it was read, or changed while it was read."""
     etag = reading.answer.headers.get("etag")
     if reading.again is None or etag is None:
         return False
@@ -151,7 +151,7 @@ def _has_changed(reader: _Reader, path: str, reading: DocumentAnswers) -> bool:
 
 
 def _links(evidence: Evidence) -> set[str]:
-    """Returns addresses on this host that documents name, except documents."""
+    """Returns the addresses on this host that documents link to, except those of the documents themselves."""
     return {
         url
         for path, answer in evidence.documents.items()
@@ -165,7 +165,7 @@ def _below(base_url: str, url: str) -> str:
 
 
 def _tools(answer: HttpAnswer) -> tuple[str, ...] | None:
-    """Returns the names of the tools that an MCP server lists, or None where it lists none."""
+    """Returns the names of the tools that an MCP server lists, or None if the answer is not a list of tools."""
     value = answer.value
     result = value.get("result") if isinstance(value, dict) else None
     tools = result.get("tools") if isinstance(result, dict) else None
@@ -173,7 +173,7 @@ def _tools(answer: HttpAnswer) -> tuple[str, ...] | None:
 
 
 class _Reader:
-    """Requests from one service, without following redirects elsewhere, and never faster than it allows."""
+    """Sends requests to one service, without following redirects, and never faster than it allows."""
 
     def __init__(
         self, client: httpx.Client, base_url: str, sleep: Callable[[float], None], clock: Callable[[], float]
@@ -188,7 +188,7 @@ class _Reader:
     ) -> HttpAnswer:
         """Returns the answer at a path below the base address.
 
-        Waits after a 429; records a path that stays refused as unread.
+        Waits after a 429; records a path that is still refused after several tries as unread.
         """
         for _ in range(_TRIES):
             if is_limited(path.partition("?")[0]):
@@ -238,7 +238,7 @@ class _Reader:
 
 @contextmanager
 def _shown_progress() -> Iterator[ProgressListener]:
-    """Shows the path that is being read in a line on a terminal; nothing elsewhere."""
+    """Shows progress and the path being read on a terminal; shows nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda what, done, of: None
         return

@@ -1,4 +1,4 @@
-"""`svc doctor`: checks this machine, the settings and the stores, and prints a cure for each failing line."""
+"""Implements `svc doctor`: checks machine, settings, chain and stores, and prints a cure for each failing line."""
 
 import asyncio
 import hashlib
@@ -64,22 +64,22 @@ ROOT = Path(__file__).resolve().parents[1]
 FREE_DISK_BYTES = 2_000_000_000
 CLOCK_SKEW_S = 30
 FEW_SETTLEMENTS = 20
-"""With gas for fewer signed payments the relayer is to be filled."""
+"""With gas for fewer signed payments than this, the relayer should be refilled."""
 RPC_TIMEOUT_S = 3.0
 SOURCES = (BLOCKSCOUT, *PRICE_SOURCES, *PARTNER_SOURCES)
 CONTRACTS = tuple(name for name in Settings.model_fields if name.endswith("_address") and name != "treasury_address")
-"""The settings that name a contract; the treasury may be one and need not."""
+"""The settings that name a contract. The treasury may be a contract but need not be."""
 
 _DECIMALS = "decimals of the coin"
 MOST_DECIDED = 3
-"""Disputes that receipts decided which are shown."""
+"""How many of the disputes that receipts decided are shown."""
 
 DEFAULT_CHECK_CURE = "Compare SVC_RPC_URLS and SVC_TOKEN_START_BLOCK with the token's history."
 CHECK_CURES = {
     "out_chain__disputes": "The lines `nodes` and `holder list` below name hosts, blocks and answers.",
     "core_trust__checks": (
-        "`svc pipeline run` reads the attestations again from every node in SVC_RPC_URLS: remove one that leaves some "
-        "out. SVC_TOKEN_START_BLOCK has to lie before the registry's first attestation."
+        "`svc pipeline run` reads the attestations again from every node in SVC_RPC_URLS: remove a node that omits "
+        "some. SVC_TOKEN_START_BLOCK must be before the registry's first attestation."
     ),
 }
 MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -87,7 +87,7 @@ MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor: `cure` says what to do where `status` is not `ok`."""
+    """One line of the doctor's output. `cure` says what to do if `status` is not `ok`."""
 
     check: str
     status: Literal["ok", "warn", "fail"]
@@ -144,11 +144,11 @@ def data_directory(settings: Settings) -> Iterator[Finding]:
 
 
 def file_modes(settings: Settings) -> Iterator[Finding]:
-    """Corrects what other users of this machine could read, one line for each part of the data directory."""
+    """Corrects modes that let other users of this machine read files; one line per part of the data directory."""
     data_dir = settings.installation_dir
     if is_shared(data_dir):
         detail = f"{data_dir} is shared with other users of this machine"
-        yield Finding("file modes", "fail", detail, "Set SVC_DATA_DIR to a directory of its own.")
+        yield Finding("file modes", "fail", detail, "Set SVC_DATA_DIR to a directory that nothing else uses.")
         return
     corrections = correct_modes(data_dir)
     parts: dict[tuple[str, bool], list[Correction]] = {}
@@ -166,7 +166,7 @@ def file_modes(settings: Settings) -> Iterator[Finding]:
             cure = f"Run `svc doctor` as the user who owns {first.path}."
             yield Finding("file modes", "fail", detail, cure)
     if not corrections:
-        yield Finding("file modes", "ok", "only what is published can be read by other users")
+        yield Finding("file modes", "ok", "other users can read only what is published")
 
 
 def ports(settings: Settings) -> Iterator[Finding]:
@@ -183,7 +183,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
         except SettingsInvalid as problem:
             yield Finding(name, "fail", problem.what, problem.cure)
         except OperatorProblem:
-            cure = f"Fine if `svc run` is running; else stop what listens there or set {variable}."
+            cure = f"Fine if `svc run` is running; otherwise stop what listens there, or set {variable}."
             yield Finding(name, "warn", f"{authority(host, port)} is taken", cure)
         else:
             yield Finding(name, "ok", f"{authority(host, port)} is free")
@@ -225,16 +225,16 @@ def _rpc(url: str, chain_id: int) -> Finding:
 
 
 def _described(answer: httpx.Response) -> str:
-    """Returns what came in place of a node's result, without texts of the answer, which may repeat the address."""
+    """Describes an answer that is not a node's result, without quoting it, because it may repeat the address."""
     try:
         return f"the JSON-RPC error {int(answer.json()['error']['code'])}"
     except (ValueError, KeyError, TypeError):
         media_type = answer.headers.get("content-type", "").partition(";")[0]
-        return f"HTTP {answer.status_code} with {media_type or 'a body of no type'}"
+        return f"HTTP {answer.status_code} with {media_type or 'a body of unknown type'}"
 
 
 def _skew_s(date: str | None) -> float | None:
-    """Returns seconds between our clock and a `Date` header field, or None without a readable one."""
+    """Returns the seconds between our clock and a `Date` header field, or None if there is no readable one."""
     try:
         return None if date is None else abs(time.time() - parsedate_to_datetime(date).timestamp())
     except (ValueError, OverflowError):
@@ -242,9 +242,9 @@ def _skew_s(date: str | None) -> float | None:
 
 
 def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
-    """Asks the chain whether code is at each address that has to be a contract's, and for the decimals of the coin.
+    """Checks on the chain that there is code at each address that must be a contract's, and reads the coin's decimals.
 
-    The demo sets the addresses of what it has deployed, and a recording of it knows no code.
+    Skips the demo, which sets the addresses of contracts that it deployed, and whose recording has no code.
     """
     if settings.demo or not settings.rpc_urls:
         return
@@ -262,13 +262,13 @@ def contracts_on_chain(settings: Settings) -> Iterator[Finding]:
         else:
             yield finding
     if unknown:
-        detail = f"whether they are there is unknown ({', '.join(unknown)}): too few nodes answer, or they disagree"
+        detail = f"unknown whether they exist ({', '.join(unknown)}): too few nodes answer, or they disagree"
         yield Finding("contracts", "warn", detail, "Check SVC_RPC_URLS.")
 
 
 def _ask_node(url: str, chain_id: int, calls: Mapping[str, Call]) -> dict[str, Any]:
-    """Returns a node's answer to each call, a result or an `RpcError`. A node that is silent, or of another chain, has
-    none: `chain` says so.
+    """Returns a node's answer to each call: a result or an `RpcError`. Returns no answers for a node that is silent or
+    of another chain, which `chain` reports.
     """
     answers: dict[str, Any] = {}
     with blocking_client(RPC_TIMEOUT_S) as client:
@@ -292,7 +292,7 @@ def _ask_node(url: str, chain_id: int, calls: Mapping[str, Call]) -> dict[str, A
 
 
 def _contract(settings: Settings, name: str, answers: Mapping[str, list[Any]]) -> Finding | None:
-    """Returns what is at the address of one setting, or None where too few nodes say the same."""
+    """Reports what is at the address of one setting, or returns None if too few nodes agree."""
     quorum = rail_of(settings).quorum
     check, setting, address = (
         f"contract {name.removesuffix('_address')}",
@@ -320,15 +320,15 @@ def _contract(settings: Settings, name: str, answers: Mapping[str, list[Any]]) -
 def _has_code(code: Any) -> bool:
     """Parses the result of `eth_getCode`. Raises `ValueError`."""
     if not isinstance(code, str) or not code.startswith("0x"):
-        raise ValueError("a code that is no hex")
+        raise ValueError("code that is not hex")
     return len(code) > len("0x")
 
 
 def relayer(settings: Settings) -> Iterator[Finding]:
-    """Decides whether payments by signature (x402) can be sent, and how many the relayer's gas pays for now."""
+    """Checks whether signed payments (x402) can be sent, and for how many of them the relayer's gas suffices now."""
     rail = rail_of(settings)
     if not rail.relays:
-        yield Finding("relayer", "ok", "off: SVC_RELAYER_KEY_FILE is unset, so no signed payments are taken")
+        yield Finding("relayer", "ok", "off: SVC_RELAYER_KEY_FILE is unset, so signed payments are not accepted")
         return
     address = load_relayer(settings).address.lower()
     if rail.missing:
@@ -349,31 +349,35 @@ def relayer(settings: Settings) -> Iterator[Finding]:
 
 
 def secrets(settings: Settings) -> Iterator[Finding]:
-    """Decides whether the master secret and the signing keys can be used. The first start makes what is not set."""
+    """Checks whether the master secret and the signing keys can be used. The first start creates those that are not
+    set."""
     require_secrets(settings)
     if settings.master_secret is not None or (settings.data_dir / MASTER_SECRET_FILE).exists():
         load_secrets(settings)
     if settings.signing_key_file is None and not (settings.data_dir / SIGNING_KEY_FILE).exists():
-        yield Finding("secrets", "ok", "the first start makes what is not set")
+        yield Finding("secrets", "ok", "the first start creates those that are not set")
     else:
         count = len(SigningKeys(settings).current().keys)
         yield Finding("secrets", "ok", f"{count} signing key{'s' if count > 1 else ''}")
 
 
 def jobs(settings: Settings) -> Iterator[Finding]:
-    """Reports each job of the pipeline that fails, as the last runs recorded it."""
+    """Reports each failing job of the pipeline, as recorded by the last runs."""
     for job in job_facts(settings.data_dir):
         if job.failing_since is not None:
-            detail = f"fails since {job.failing_since:%Y-%m-%d %H:%M:%S} UTC, {job.consecutive_failures} runs in a row"
+            since = f"{job.failing_since:%Y-%m-%d %H:%M:%S} UTC"
+            detail = f"has failed since {since}, {job.consecutive_failures} runs in a row"
             meaning = "" if job.reason is None else f": {REASONS.get(job.reason, job.reason)}"
-            yield Finding(f"job {job.name}", "fail", f"{detail}{meaning}", "`svc pipeline run` says what it needs.")
+            yield Finding(
+                f"job {job.name}", "fail", f"{detail}{meaning}", "Run `svc pipeline run` to see what it needs."
+            )
 
 
 def checks(settings: Settings) -> Iterator[Finding]:
-    """Reports each table whose checks did not pass, as the served generation says."""
+    """Reports each table whose checks did not pass, according to the served generation."""
     for table in failed_tables(current_generation(settings.data_dir)):
-        cure = f"{CHECKS_PATH} says which. {CHECK_CURES.get(table, DEFAULT_CHECK_CURE)}"
-        yield Finding(f"checks {table}", "fail", "did not pass; its numbers are published, marked", cure)
+        cure = f"{CHECKS_PATH} lists them. {CHECK_CURES.get(table, DEFAULT_CHECK_CURE)}"
+        yield Finding(f"checks {table}", "fail", "did not pass; its numbers are published and marked as such", cure)
 
 
 def warehouse_opens(settings: Settings) -> Iterator[Finding]:
@@ -384,7 +388,7 @@ def warehouse_opens(settings: Settings) -> Iterator[Finding]:
     try:
         identity = warehouse.identity()
     except RunBusy:
-        yield Finding("warehouse", "ok", "a run is writing it")
+        yield Finding("warehouse", "ok", "a run is writing to it")
         return
     except OperatorProblem as problem:
         yield Finding("warehouse", "fail", problem.what, problem.cure)
@@ -396,7 +400,7 @@ def warehouse_opens(settings: Settings) -> Iterator[Finding]:
 
 
 def sources(settings: Settings) -> Iterator[Finding]:
-    """Reports how each configured source has answered lately, as the last runs recorded it."""
+    """Reports how each configured source has answered lately, as recorded by the last runs."""
     configured = [source for source in SOURCES if source.is_configured(settings)]
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
@@ -405,31 +409,31 @@ def sources(settings: Settings) -> Iterator[Finding]:
             lately = {health.source: health for health in source_health(connection)}
     except RunBusy:
         if configured:
-            yield Finding("sources", "ok", "a run is asking them")
+            yield Finding("sources", "ok", "a run is querying them")
         return
     except StoreUnusable:
-        return  # as the warehouse's own line says
+        return  # the warehouse's own line reports it
     for source in configured:
         if source.name in lately:
             yield _source(lately[source.name], source.setting)
         else:
-            yield Finding(f"source {source.name}", "warn", "not asked yet", "Run `svc pipeline run`, or `svc run`.")
+            yield Finding(f"source {source.name}", "warn", "not queried yet", "Run `svc pipeline run`, or `svc run`.")
 
 
 def _source(health: SourceHealth, setting: str) -> Finding:
     last = "never" if health.succeeded_at is None else f"{health.succeeded_at:%Y-%m-%d %H:%M:%S} UTC"
     detail = f"last success {last}, {health.latency_ms} ms, {health.failures} of {health.attempts} failed in a week"
     if health.reason is None:
-        return Finding(f"source {health.source}", "ok", f"{detail}, quality {health.quality or 'not said'}")
-    cure = f"Check {setting}." if health.succeeded_at is None else "It is asked again; its last answer is served."
+        return Finding(f"source {health.source}", "ok", f"{detail}, quality {health.quality or 'not stated'}")
+    cure = f"Check {setting}." if health.succeeded_at is None else "It is retried; its last answer is served."
     meaning = REASONS.get(health.reason)
     now = health.reason if meaning is None else f"{health.reason}: {meaning}"
     return Finding(f"source {health.source}", "warn", f"{detail}; now {now}", cure)
 
 
 def nodes_agree(settings: Settings) -> Iterator[Finding]:
-    """Reports each open dispute and what receipts decided lately, with the answers, a newest list that the chain
-    contradicts, and how many nodes agree with the newest list."""
+    """Reports, with the answers, each open dispute and those that receipts decided lately; a newest list that the chain
+    contradicts; and how many nodes agree with the newest list."""
     try:
         with Warehouse(settings.data_dir).read_only() as connection:
             if connection is None:
@@ -438,13 +442,13 @@ def nodes_agree(settings: Settings) -> Iterator[Finding]:
             newest = None if state is None else recorded_list(connection, state.block)
             decided = decided_by_receipts(connection, datetime.now(UTC) - timedelta(days=1))
     except (RunBusy, StoreUnusable):
-        return  # as the warehouse's own line says
+        return  # the warehouse's own line reports it
     for dispute in disputes:
-        cure = f"Ask another node, and remove the one that is wrong from SVC_RPC_URLS. {_READ_AGAIN}"
+        cure = f"Query another node, and remove the wrong one from SVC_RPC_URLS. {_READ_AGAIN}"
         yield Finding("nodes", "fail", f"they disagree on {_told(dispute)}", cure)
     for dispute in decided[:MOST_DECIDED]:
         more = f"; {len(decided) - MOST_DECIDED} more" if len(decided) > MOST_DECIDED else ""
-        cure = "What receipts proved is held. Remove the node that gave something else from SVC_RPC_URLS."
+        cure = "The facts that receipts proved are stored. Remove the node that contradicted them from SVC_RPC_URLS."
         yield Finding("nodes", "warn", f"receipts decided in the last day on {_told(dispute)}{more}", cure)
     agreement = None if newest is None else newest.proof.nodes
     if newest is not None and newest.proof.verdict is Verdict.FAILED:
@@ -457,31 +461,31 @@ def nodes_agree(settings: Settings) -> Iterator[Finding]:
     )
     absent = [f"{node.host} ({node.reason})" for node in agreement.nodes if not node.answered]
     if absent:
-        cure = "With one node that answers, nobody contradicts it: correct or replace the others in SVC_RPC_URLS."
-        yield Finding("nodes", "warn", f"{detail}; no answer of {', '.join(absent)}", cure)
+        cure = "A single answering node can't be contradicted: correct or replace the others in SVC_RPC_URLS."
+        yield Finding("nodes", "warn", f"{detail}; no answer from {', '.join(absent)}", cure)
     elif newest.proof.verdict is not Verdict.FAILED:
         yield Finding("nodes", "ok", detail)
 
 
-_READ_AGAIN = "`svc pipeline run` reads again what it got wrong."
+_READ_AGAIN = "`svc pipeline run` then corrects what was read wrongly."
 
 
 def _told(dispute: Dispute) -> str:
-    """Returns what a dispute is about, with the host of each answer."""
+    """Describes a dispute, with the host of each answer."""
     answers = "; ".join(f"{answer.host}: {answer.answer}" for answer in dispute.answers)
     subject = "" if dispute.subject is None else f" {dispute.subject}"
     return f"{dispute.fact.value}{subject} at block {dispute.block} ({answers})"
 
 
 def _contradicted_list(newest: HolderList) -> Finding:
-    """Reports a list that the nodes contradict alike: its rows are wrong, not an answer."""
+    """Reports a list that all nodes contradict in the same way, so that its rows are wrong and not an answer."""
     agreement = newest.proof.nodes
     standings = () if agreement is None else agreement.nodes
     delivered = ", ".join(node.host for node in standings if node.delivered) or "nodes that are no longer set"
     asked = ", ".join(node.host for node in standings if node.answered) or "no node"
     detail = (
         f"the chain contradicts the list of block {newest.block} ({newest.proof.reason}): its transfers came from "
-        f"{delivered}, and {asked} answered for the contract"
+        f"{delivered}, and {asked} answered the contract calls"
     )
     cure = (
         f"Remove the node whose transfers are wrong from SVC_RPC_URLS. {_READ_AGAIN} If all are right, compare "
@@ -499,7 +503,7 @@ def ledger_opens(settings: Settings) -> Iterator[Finding]:
         yield Finding("ledger", "fail", problem.what, problem.cure)
         return
     if identity is None:
-        yield Finding("ledger", "ok", f"of no chain yet, at change {head}")
+        yield Finding("ledger", "ok", f"not bound to a chain yet, at change {head}")
     else:
         yield _same_token("ledger", settings, identity)
 
@@ -531,21 +535,21 @@ def _same_token(store: str, settings: Settings, stored: ChainIdentity | LedgerId
     detail = f"chain {stored.chain_id}, token {stored.token_address}"
     expected = (settings.chain_id, settings.token_address)
     if settings.token_address and (stored.chain_id, stored.token_address.lower()) != expected:
-        cure = "Set SVC_DATA_DIR to another directory, or the settings back."
+        cure = "Set SVC_DATA_DIR to another directory, or change the settings back."
         return Finding(
-            store, "fail", f"is of {detail}; the settings ask for chain {expected[0]}, token {expected[1]}", cure
+            store, "fail", f"belongs to {detail}; the settings name chain {expected[0]}, token {expected[1]}", cure
         )
     return Finding(store, "ok", detail)
 
 
 def companion(settings: Settings) -> Iterator[Finding]:
-    """Decides whether codes of the companion application can be believed, if there is one."""
+    """Checks whether pairing codes of the companion application can be trusted, if there is one."""
     if settings.app_url is None:
         yield Finding("pairing", "ok", "no companion application: `svc pair` prints codes")
     elif may_be_asked(settings.app_url, signed=settings.handoff_secret is not None):
-        yield Finding("pairing", "ok", f"{settings.app_url} gives the codes")
+        yield Finding("pairing", "ok", f"{settings.app_url} issues the codes")
     else:
-        detail = f"{settings.app_url} is not on this machine and signs nothing: no code is good"
+        detail = f"{settings.app_url} is not on this machine and signs nothing: no code is accepted"
         yield Finding("pairing", "fail", detail, "Set SVC_HANDOFF_SECRET to the same secret here and there.")
 
 
@@ -559,8 +563,8 @@ def generation_is_whole(settings: Settings) -> Iterator[Finding]:
         detail = f"{generation.id}: {len(damaged)} files differ from the manifest, first {damaged[0]}"
         yield Finding("generation", "fail", detail, f"Delete {settings.data_dir}/current and run `svc publish`.")
     elif generation.manifest.base_url != settings.public_base_url:
-        detail = f"{generation.id} was made for {generation.manifest.base_url}"
-        yield Finding("generation", "fail", detail, "Run `svc publish`, or set SVC_BASE_URL back.")
+        detail = f"{generation.id} was built for {generation.manifest.base_url}"
+        yield Finding("generation", "fail", detail, "Run `svc publish`, or change SVC_BASE_URL back.")
     else:
         yield Finding("generation", "ok", generation.id)
 
@@ -576,9 +580,10 @@ def object_store(settings: Settings) -> Iterator[Finding]:
         yield Finding("object store", "warn", f"{settings.publish_url} points to no generation of this service", cure)
     elif here is not None and here.id != pointer.generation:
         cure = (
-            "Fine for seconds; then see whether `svc generations push` or `svc generations follow` runs, and its log."
+            "Fine for a few seconds; after that, check that `svc generations push` or `svc generations follow` runs, "
+            "and read its log."
         )
-        yield Finding("object store", "warn", f"points to {pointer.generation}, and {here.id} is served here", cure)
+        yield Finding("object store", "warn", f"points to {pointer.generation}, but {here.id} is served here", cure)
     else:
         yield Finding("object store", "ok", f"points to {pointer.generation}, pointer {pointer.number}")
 
@@ -594,14 +599,14 @@ def collector(settings: Settings) -> Iterator[Finding]:
             answer = client.post(f"{settings.otlp_url}/v1/traces", headers={"Content-Type": "application/x-protobuf"})
             answer.raise_for_status()
     except httpx.HTTPError as error:
-        cure = "Let SVC_OTLP_URL name a collector's port for OTLP over HTTP, usually 4318, or unset it."
-        yield Finding("collector", "warn", f"{host} takes no traces ({type(error).__name__})", cure)
+        cure = "Set SVC_OTLP_URL to a collector's port for OTLP over HTTP, usually 4318, or unset it."
+        yield Finding("collector", "warn", f"{host} accepts no traces ({type(error).__name__})", cure)
     else:
-        yield Finding("collector", "ok", f"{host} takes traces")
+        yield Finding("collector", "ok", f"{host} accepts traces")
 
 
 def damaged_files(generation: Generation) -> list[str]:
-    """Returns components whose bytes differ from the manifest."""
+    """Returns the names of components whose bytes differ from the manifest."""
 
     def digest(path: Path) -> str | None:
         if not path.is_file():
@@ -618,7 +623,7 @@ CHECKS: tuple[Check, ...] = (
     environment_is_the_locks,
     local_chain,
     disk_space,
-    file_modes,  # before the next one, which corrects some on its way
+    file_modes,  # before `data_directory`, which corrects some modes as a side effect
     data_directory,
     ports,
     chain,
@@ -640,7 +645,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def _check_findings(check: Check, settings: Settings) -> Iterator[Finding]:
-    """Returns the findings of one check; where a store stops it, the last one reports that, and other checks go on."""
+    """Yields the findings of one check. If a store stops it, the last finding reports that, and other checks go on."""
     try:
         yield from check(settings)
     except (OperatorProblem, OSError) as error:

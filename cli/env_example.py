@@ -1,4 +1,4 @@
-"""Writes `.env.example` from the settings, so that the two can't disagree: `python -m cli.env_example`."""
+"""Generates `.env.example` from the settings, so that the two can't disagree: `python -m cli.env_example`."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ TARGET = Path(__file__).resolve().parents[1] / ".env.example"
 
 HEADING = """\
 # Every setting, generated from contracts/settings.py by `make contracts`. Copy to .env and uncomment what you set.
-# An SVC_ name that is not listed here is refused at start, and so is a line that is not NAME=value.
-# Of a name that is given twice, the last line counts; an environment variable counts before any line.
+# An SVC_ name that is not listed here is refused at start, as is a line that is not NAME=value.
+# If a name occurs twice, the last line counts. An environment variable overrides any line.
 """
 
 

@@ -1,4 +1,4 @@
-"""Finds the settings of a command: those of the environment, or the demo's where no RPC is set."""
+"""Determines a command's settings: those of the environment, or the demo's if no RPC is set."""
 
 import os
 from contextlib import suppress
@@ -13,16 +13,17 @@ from warehouse.full_disk import free_space, is_full
 from warehouse.publish.generations import current_generation
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""Makes glibc ask for large pages, which only the environment can before a process starts: to touch hundreds of
-megabytes in small ones is a twentieth of the CPU time of reading a chain. Other C libraries and kernels ignore it."""
+"""Makes glibc request large pages, which only the environment can do, before a process starts. Touching hundreds of
+megabytes in small pages takes a twentieth of the CPU time of reading a chain. Other C libraries and kernels ignore
+it."""
 
 
 def effective_settings() -> Settings:
-    """Returns the settings of this environment, or those of a running demo beside it."""
+    """Returns the settings of this environment, completed with those of a running demo if no RPC is set."""
     settings = load_settings()
     if settings.rpc_urls:
         return settings
-    # half a second of imports that `svc serve` of an installation does not need
+    # Half a second of imports, which `svc serve` with an RPC set does not need.
     from cli.demo.directory import DEMO_CONFIRMATIONS, RELAYER_KEY_NAME, running_demo
 
     here = settings.model_copy(update={"data_dir": settings.data_dir / "demo"})
@@ -34,13 +35,13 @@ def effective_settings() -> Settings:
     if demo["paid_flow"]:
         named["relayer_key_file"] = here.data_dir / RELAYER_KEY_NAME
     else:
-        named["treasury_address"] = None  # a recording takes no payments, so nothing is for sale
+        named["treasury_address"] = None  # a recording accepts no payments, so nothing is for sale
     return here.model_copy(update=named | {"demo": True, "rpc_urls": (demo["rpc_url"],)})
 
 
 def service_address(settings: Settings) -> str:
-    """Returns SVC_BASE_URL, or else the address for which this data directory was published: the service that runs on
-    it may have been started with another SVC_HOST or SVC_PORT than this command."""
+    """Returns SVC_BASE_URL, or else the address for which this data directory was published, because the service that
+    uses it may have been started with another SVC_HOST or SVC_PORT than this command."""
     with suppress(StoreUnusable):
         generation = None if settings.base_url else current_generation(settings.data_dir)
         if generation is not None:
@@ -50,17 +51,22 @@ def service_address(settings: Settings) -> str:
 
 def given_address(name: str, text: str) -> str:
     """Returns an http(s) address that was passed as `name`. Raises `SettingsInvalid`."""
-    import httpx  # which `svc serve` starts without
+    import httpx  # not imported at the top, because `svc serve` starts without it
 
     try:
-        _ = httpx.URL(web_address(text)).host  # decoded when it is read
+        _ = httpx.URL(web_address(text)).host  # httpx only decodes the host when it is read
     except (ValueError, httpx.InvalidURL) as error:
-        raise SettingsInvalid(f"{name} is no address: {error}.", cure="Such as http://127.0.0.1:8000.") from None
+        raise SettingsInvalid(
+            f"{name} is not an address: {error}.", cure="Pass one such as http://127.0.0.1:8000."
+        ) from None
     return text
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Makes the data directory, keeps other users out, and tries to write files. Raises `DiskFull`, `StoreUnusable`."""
+    """Creates the data directory, closes it to other users and tests that it is writable.
+
+    Raises `DiskFull`, `StoreUnusable`.
+    """
     probe = data_dir / f".probe-{os.getpid()}"
     try:
         make_data_directory(data_dir)
@@ -77,9 +83,9 @@ def make_data_dir(data_dir: Path) -> None:
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
-    """Returns this process's environment with `settings` in it, for a child that needs the same ones.
+    """Returns this process's environment with `settings` in it, for a child process that needs the same settings.
 
-    It asks for large pages there, unless GLIBC_TUNABLES says something else.
+    It requests large pages for the child, unless GLIBC_TUNABLES is already set.
     """
     others = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return (
@@ -94,9 +100,10 @@ def as_environment(settings: Settings) -> dict[str, str]:
 
 
 def command_environment(settings: Settings) -> dict[str, str]:
-    """Returns the same for a child that is a command of ours.
+    """Like `as_environment`, for a child that is an `svc` command.
 
-    Where no RPC is set, that looks for the demo's directory below SVC_DATA_DIR by itself, as `effective_settings` did.
+    If no RPC is set, such a command looks for the demo's directory below SVC_DATA_DIR itself, as `effective_settings`
+    did here.
     """
     if settings.rpc_urls:
         return as_environment(settings)

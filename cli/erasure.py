@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def erase(callers: Sequence[str]) -> Erased:
-    """Erases what the ledger has forgotten from every file and reports the steps. Raises `ErasureUnfinished`."""
+    """Erases texts that the ledger has forgotten from every file, reporting each step. Raises `ErasureUnfinished`."""
     from pipelines.erasure import erase_traces  # Dagster takes seconds to import
 
     settings = effective_settings()
@@ -23,8 +23,8 @@ def erase(callers: Sequence[str]) -> Erased:
 
 
 def erasure_text(erased: Erased) -> str:
-    """Describes in a line what else was deleted, and what no command reaches."""
+    """Describes in one line what else was deleted, and what no command can delete."""
     return (
-        f"deleted {erased.generations} older generations, {erased.runs} records of runs and {erased.logs} logs. "
+        f"deleted {erased.generations} older generations, {erased.runs} run records and {erased.logs} logs. "
         "Readers of an older generation get the newest; backups are yours to erase: docs/erasure.md"
     )

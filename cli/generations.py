@@ -1,4 +1,4 @@
-"""Implements `svc generations`: takes generations to an object store and from it, lists them, and rolls one back."""
+"""Implements `svc generations`: pushes generations to an object store, follows one, lists generations, rolls back."""
 
 import logging
 import threading
@@ -34,13 +34,15 @@ _log = logging.getLogger(__name__)
 
 
 def push(*, once: bool, as_json: bool) -> None:
-    """Stores each generation of this host as it is published, until it is stopped."""
+    """Stores each generation of this host as it is published, until stopped."""
     with operator_problems(as_json):
         settings, origin = _settings_and_origin()
         configure_logs(settings.log_format)
         if once:
             pointer = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
-            _print_taken(pointer, as_json, "is stored already, or nothing is published for this address yet")
+            _print_taken(
+                pointer, as_json, "the generation is stored already, or none is published for this address yet"
+            )
             return
         trace_process(settings, "publisher")
         pusher = _Pusher(settings, origin)
@@ -48,19 +50,21 @@ def push(*, once: bool, as_json: bool) -> None:
 
 
 def follow(*, once: bool, as_json: bool) -> None:
-    """Takes over each generation that the store points to, until it is stopped."""
+    """Downloads each generation that the store points to, until stopped."""
     with operator_problems(as_json):
         settings, origin = _settings_and_origin()
         configure_logs(settings.log_format)
         make_data_dir(settings.data_dir)
         if once:
-            _print_taken(stored_generations.follow(origin, settings.data_dir), as_json, "the store points to none")
+            _print_taken(
+                stored_generations.follow(origin, settings.data_dir), as_json, "the store points to no generation"
+            )
             return
         follow_until(threading.Event(), settings, origin)
 
 
 def follow_until(stopping: threading.Event, settings: Settings, origin: stored_generations.Origin) -> None:
-    """Takes over each generation that the store points to, until `stopping` is set."""
+    """Downloads each generation that the store points to, until `stopping` is set."""
     trace_process(settings, "follower")
     _forever(_Follower(settings, origin).look, FOLLOW_EVERY_S, stopping)
 
@@ -93,7 +97,7 @@ def list_(as_json: bool) -> None:
 
 
 def rollback(generation_id: str, as_json: bool) -> None:
-    """Serves an older generation again, here where it is kept and on every host that follows the store."""
+    """Serves an older generation again: on this host if it is kept here, and on every host that follows the store."""
     with operator_problems(as_json):
         settings = effective_settings()
         manifests = {manifest.generation: manifest for manifest in kept_manifests(settings.data_dir)}
@@ -107,8 +111,8 @@ def rollback(generation_id: str, as_json: bool) -> None:
             )
         elif generation_id not in kept:
             raise GenerationUnknown(
-                f"{settings.data_dir} holds no generation {generation_id}.",
-                cure=f"It holds {_newest(kept)}." if kept else "It holds none.",
+                f"{settings.data_dir} has no generation {generation_id}.",
+                cure=f"It has {_newest(kept)}." if kept else "It has no generations.",
             )
         if generation_id in kept:
             with run_lock(settings.data_dir, wait_s=LOCK_WAIT_S):
@@ -120,31 +124,31 @@ def rollback(generation_id: str, as_json: bool) -> None:
 
 
 def _refuse_foreign(manifest: Manifest, settings: Settings) -> None:
-    """Raises `ForeignGeneration` where the service that runs here has another address than a generation."""
+    """Raises `ForeignGeneration` if the service that runs here has an address other than the generation's."""
     served = served_address(settings.data_dir)
     if served not in (None, manifest.base_url):
         raise ForeignGeneration(
-            f"{manifest.generation} was made for {manifest.base_url}, and a service is running for {served}.",
-            cure="Choose one that was made for this address; `svc publish` makes another one.",
+            f"{manifest.generation} was built for {manifest.base_url}, but the running service is {served}.",
+            cure="Choose one that was built for this address, or build a new one with `svc publish`.",
         )
 
 
 def _note_of(current: Manifest, served: str | None) -> str:
-    """Returns what the line of the generation that is pointed to says of it. A service that runs, whose address is
-    `served`, does not serve one that was made for another address."""
+    """Returns the note on the line of the current generation. A running service, whose address is `served`, does not
+    serve a generation that was built for another address."""
     if served in (None, current.base_url):
         return "  served"
-    return f"  made for {current.base_url}, so the service for {served} does not serve it"
+    return f"  built for {current.base_url}, so the service at {served} does not serve it"
 
 
 def _newest(kept: Sequence[str]) -> str:
-    """Names the newest generations, and where the others are named."""
+    """Names the newest generations, and the command that lists the others."""
     newest = ", ".join(reversed(kept[-NAMED_AT_MOST:]))
     return newest if len(kept) <= NAMED_AT_MOST else f"{newest} and older ones, which `svc generations list` shows"
 
 
 class _Pusher:
-    """Stores a generation as soon as this host points to it, how its jobs go, and deletes what no reader needs."""
+    """Stores each generation as soon as this host points to it, and the status of the host's jobs; prunes the store."""
 
     def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
         self._settings = settings
@@ -178,7 +182,7 @@ class _Pusher:
 
 
 class _Follower:
-    """Takes over a generation as soon as the store points to it."""
+    """Downloads each generation as soon as the store points to it."""
 
     def __init__(self, settings: Settings, origin: stored_generations.Origin) -> None:
         self._settings = settings
@@ -193,7 +197,7 @@ class _Follower:
             self._runs_at = time.monotonic() + RUNS_EVERY_S
 
     def _take_runs(self, stored: bytes | None) -> None:
-        """Keeps how the publishing host's jobs went, for `/health` here. What can't be read says nothing."""
+        """Stores the status of the publishing host's jobs for `/health` here. Ignores unreadable data."""
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
             if stored is not None:
                 runs = msgspec.json.decode(stored, type=RunStatus)
@@ -207,7 +211,7 @@ class _Follower:
 
 
 def _forever(look: Callable[[], None], every_s: float, stopping: threading.Event) -> None:
-    """Looks until `stopping` is set. A fault is said once, and what is served stays meanwhile."""
+    """Calls `look` until `stopping` is set. Logs a fault once; meanwhile the last generation is still served."""
     said = ""
     while not stopping.is_set():
         try:

@@ -24,12 +24,12 @@ def approve(digest: str, owner: str, minutes: int, yes: bool, as_json: bool) -> 
         if not re.fullmatch(DIGEST, digest):
             raise SettingsInvalid(
                 "DIGEST is not the digest of a check.",
-                cure="Give the 64 hexadecimal digits of `digest` in the answer that blocked the action.",
+                cure="Pass the 64 hexadecimal digits of `digest` from the answer that blocked the action.",
             )
         named = owner_named(given_owner(owner))
         if named is None:
             raise OwnerInvalid(
-                f"{owner!r} names no owner of a key or session.", cure="Give a name, an address or profile:ID."
+                f"{owner!r} is not an owner of keys or sessions.", cure="Pass a name, an address or profile:ID."
             )
         settings = effective_settings()
         _show(_known(settings, digest), digest, named)
@@ -39,7 +39,7 @@ def approve(digest: str, owner: str, minutes: int, yes: bool, as_json: bool) -> 
         try:
             issued = issue_approval(key, digest, named, timedelta(minutes=minutes), datetime.now(UTC))
         except BodyInvalid as problem:
-            raise SettingsInvalid(problem.detail, cure="Give the owner a shorter name.") from None
+            raise SettingsInvalid(problem.detail, cure="Use an owner with a shorter name.") from None
     if as_json:
         print_json(
             {
@@ -64,16 +64,16 @@ def _known(settings: Settings, digest: str) -> KnownCheck | None:
 
 
 def _show(check: KnownCheck | None, digest: str, owner: str) -> None:
-    """Tells the person what they are about to approve, beside the token."""
+    """Shows on stderr what the person is about to approve."""
     if check is None:
         note(
-            f"No check of this service has the digest {digest}: it was never made here, is older than a month, less "
-            "than a second old, or its text was forgotten. Nobody can say what you would approve."
+            f"This service knows no check with the digest {digest}: it was never made here, is older than a month or "
+            "less than a second old, or its text was forgotten. Nobody can tell what you would approve."
         )
         return
     lines = {
         "action": _on_one_line(check.action),
-        "would": "; ".join(check.effects) or "have no effect that was read",
+        "would": "; ".join(check.effects) or "have no recognised effect",
         "rules": ", ".join(check.matched) or "none",
         "severity": f"{check.severity}, asked at {check.asked_severity}; {'passed' if check.passed else 'blocked'}",
         "checked": f"{utc_text(check.checked_at)} by {check.caller} over {check.source}",
@@ -84,15 +84,15 @@ def _show(check: KnownCheck | None, digest: str, owner: str) -> None:
 
 
 def _on_one_line(text: str) -> str:
-    """The text without what a terminal would obey: the judged agent wrote it."""
+    """Replaces control characters, which a terminal would obey: the judged agent wrote the text."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _ask() -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise SettingsInvalid(
-            "An approval is confirmed by a person in a terminal, and this is none.",
-            cure="Run it in a terminal, or with --yes from a script of your own.",
+            "A person must confirm an approval in a terminal, and this is not one.",
+            cure="Run it in a terminal, or with --yes from your own script.",
         )
     note("Let it pass once? Type yes:")
     if sys.stdin.readline().strip().lower() != "yes":

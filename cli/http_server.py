@@ -1,7 +1,7 @@
-"""uvicorn's server, which sleeps while nobody asks anything.
+"""uvicorn's server, changed to sleep while there are no requests.
 
-uvicorn wakes ten times a second to see whether it has to end, which was two thirds of what an idle web server cost.
-Here a signal wakes it, and the date of its answers once a second.
+uvicorn wakes ten times a second to check whether it should stop, which was two thirds of the cost of an idle web
+server. Here it wakes for a signal, and once a second for the `Date` header of its answers.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
 DATE_EVERY_S = 1.0
-"""The header `Date` has whole seconds."""
+"""The `Date` header has whole seconds."""
 
 
 class SleepingServer(uvicorn.Server):
-    """One server of one process, which a signal ends."""
+    """The only server of a process, which a signal stops."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -37,12 +37,12 @@ class SleepingServer(uvicorn.Server):
 
 
 def serve_until_signal(config: uvicorn.Config) -> None:
-    """Serves the application of `config` until a signal comes, as `uvicorn.run` does in one process."""
+    """Serves the application of `config` until a signal arrives, like `uvicorn.run` in one process."""
     config.load_app()
     server = SleepingServer(config)
     try:
         server.run()
-    except KeyboardInterrupt:  # uvicorn raises again the signal that ended it
+    except KeyboardInterrupt:  # uvicorn re-raises the signal that stopped it
         return
     if not server.started:
         sys.exit(STARTUP_FAILURE)

@@ -1,4 +1,4 @@
-"""Implements `svc ingest`: runs workers of ingestion on this host, and says what they still have to read."""
+"""Implements `svc ingest`: runs ingestion workers on this host, and shows what they still have to read."""
 
 import asyncio
 import signal
@@ -26,13 +26,13 @@ LOOK_EVERY_S = 1.0
 
 
 class WorkersEnded(OperatorProblem):
-    """A process of Dagster that the workers need has ended by itself."""
+    """A Dagster process that the workers need has stopped by itself."""
 
     code = "workers_ended"
 
 
 def workers(*, count: int, once: bool, as_json: bool) -> None:
-    """Reads missing partitions with `count` runs at once, until it is stopped; with `once`, until none is missing."""
+    """Reads missing partitions with `count` parallel runs until stopped; with `once`, until none is missing."""
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
@@ -57,7 +57,7 @@ def workers(*, count: int, once: bool, as_json: bool) -> None:
 
 
 def status(as_json: bool) -> None:
-    """Says which partitions are stored and which are missing, and how each further token stands."""
+    """Shows which partitions are stored and which are missing, and the state of each further token."""
     with operator_problems(as_json):
         settings = effective_settings()
         store, tokens = partition_store(settings), read_tokens(settings)
@@ -85,7 +85,7 @@ def status(as_json: bool) -> None:
         return
     say(f"{stored} partitions are stored, {len(missing)} are missing up to block {final_block}")
     if missing:
-        say(f"the first one that is missing: blocks {missing[0].first} to {missing[0].last}")
+        say(f"first missing one: blocks {missing[0].first} to {missing[0].last}")
     for address, token in further.items():
         say(f"{address}  {states[address].value}{f': {token.reason}' if token and token.reason else ''}")
 
@@ -113,7 +113,7 @@ def _start(settings: Settings, children: Children, sockets: Path, count: int, st
 
 
 def _wait(settings: Settings, children: Children, stopping: threading.Event, until_block: int | None) -> None:
-    """Waits for the end: a signal, or that nothing is missing up to a block. A store that is away is waited for."""
+    """Waits for a signal, or until nothing is missing up to a block. Keeps waiting while the store is unreachable."""
     missing = -1
     while not stopping.wait(LOOK_EVERY_S):
         children.restart_ended()
@@ -136,4 +136,4 @@ def _fail_where_ended(children: Children) -> None:
     ended = children.ended()
     if ended:
         names = ", ".join(f"the {name} (exit code {code})" for name, code in ended.items())
-        raise WorkersEnded(f"It has ended by itself: {names}.", cure="See its log in the folder logs of SVC_DATA_DIR.")
+        raise WorkersEnded(f"Stopped by itself: {names}.", cure="See its log in the logs folder of SVC_DATA_DIR.")

@@ -1,4 +1,4 @@
-"""Lists and reviews intakes, and serves the rights of the people who sent them (`svc intake`)."""
+"""Implements `svc intake`: lists and reviews intakes, and exports or forgets them for the people who sent them."""
 
 import getpass
 from dataclasses import asdict
@@ -47,9 +47,9 @@ def export(intake_id: str, as_json: bool) -> None:
 
 
 def forget(intake_id: str, name: str | None, as_json: bool) -> None:
-    """Deletes everything of an intake from every file, except lane, profile, day and states. Counts stay.
+    """Deletes everything of an intake from every file, except lane, profile, day and states. Counts remain.
 
-    The command may be repeated, and has to be after an interruption.
+    The command may be repeated, and must be repeated after an interruption.
     """
     with operator_problems(as_json):
         with existing_ledger() as (_, ledger):

@@ -32,12 +32,12 @@ def create(tier: Tier, owner: str, role: Role, max_class: SourceClass, signer: s
         name = _owner(owner)
         if (max_class is SourceClass.SIGNED_SYSTEM) != (signer is not None):
             raise SettingsInvalid(
-                "A key of the class signed_system has a --signer, and no other key has one.",
-                cure="Give the public Ed25519 key of the system in base64url: --max-class signed_system --signer KEY.",
+                "A key of the class signed_system needs a --signer, and no other key may have one.",
+                cure="Pass the system's public Ed25519 key in base64url: --max-class signed_system --signer KEY.",
             )
         if signer is not None and not is_public_key(signer):
             raise SettingsInvalid(
-                "--signer is no Ed25519 public key.", cure="Give its 32 bytes in base64url, 43 characters."
+                "--signer is not an Ed25519 public key.", cure="Pass its 32 bytes in base64url, 43 characters."
             )
         with opened_ledger() as (settings, ledger):
             pepper = load_secrets(settings).pepper
@@ -66,7 +66,7 @@ def list_(as_json: bool) -> None:
         used = "never" if usage.last_used_at is None else f"{usage.last_used_at:%Y-%m-%d %H:%M:%SZ}"
         say(
             f"{key.key_id}  {key.hint:<16} {key.state:<9} {key.role:<8} {key.owner:<24} "
-            f"today {usage.requests_today:>6,}  in all {usage.requests:>8,}  last {used}"
+            f"today {usage.requests_today:>6,}  total {usage.requests:>8,}  last {used}"
         )
     if not keys:
         say("no keys")
@@ -83,7 +83,7 @@ def moved(as_json: bool) -> None:
             f"{key.key_id}  from {key.from_owner}  to {key.to_owner}  {key.nodes:,} nodes, {key.edges:,} edges, "
             f"{key.left:,} left behind"
         )
-    say(f"An operator gets its own back by signing: POST {CONSENT_PATH}" if keys else "no keys were moved")
+    say(f"An operator gets its key back by signing: POST {CONSENT_PATH}" if keys else "no keys were moved")
 
 
 def revoke(key_id: str, as_json: bool) -> None:
@@ -92,7 +92,7 @@ def revoke(key_id: str, as_json: bool) -> None:
     if as_json:
         print_json({"ok": True, "keyId": key_id, "state": "revoked", "changed": changed})
     else:
-        say(f"{key_id} is revoked" if changed else f"{key_id} was revoked before")
+        say(f"{key_id} is revoked" if changed else f"{key_id} was already revoked")
 
 
 def rotate(key_id: str, as_json: bool) -> None:
@@ -104,9 +104,9 @@ def rotate(key_id: str, as_json: bool) -> None:
 
 
 def rotate_signing(as_json: bool) -> None:
-    """Adds a signing key, published at once; it signs when every cached key set has expired.
+    """Adds a signing key. It is published at once, and signs once every cached key set has expired.
 
-    Older ones still verify.
+    Older keys still verify.
     """
     with operator_problems(as_json):
         settings = effective_settings()
@@ -115,25 +115,25 @@ def rotate_signing(as_json: bool) -> None:
     if as_json:
         print_json({"ok": True, "kid": added.kid, "activeFrom": added.active_from})
     else:
-        say(f"{added.kid} is published, and signs from {added.active_from:%Y-%m-%d %H:%M:%SZ}")
+        say(f"{added.kid} is published, and signs from {added.active_from:%Y-%m-%d %H:%M:%SZ} on")
 
 
 def _owner(name: str) -> str:
-    """Returns the owner of a new key, a name of this installation. Raises `OwnerInvalid`.
+    """Returns the owner of a new key, a name local to this installation. Raises `OwnerInvalid`.
 
-    An address gets its keys by its own signature or payment: a key from here would read what the address wrote.
+    An address gets keys only by its own signature or payment, because a key from here could read what it wrote.
     """
     owner = given_owner(name)
     if is_address(owner):
         raise OwnerInvalid(
-            f"--owner {name} is an address, and only its wallet gets keys of it.",
-            cure="Let the wallet sign for a trial key or buy one; or give a name, such as --owner alice.",
+            f"--owner {name} is an address, and only its wallet can get keys for it.",
+            cure="Let the wallet sign for a trial key or buy one; or pass a name, such as --owner alice.",
         )
     label = owner.removeprefix("local:")
     if label == owner or len(label) > LONGEST_OWNER:
         raise OwnerInvalid(
-            f"--owner {name!r} is no name of at most {LONGEST_OWNER} characters.",
-            cure="Give a short name, such as --owner alice, which is local:alice.",
+            f"--owner {name!r} is not a name of at most {LONGEST_OWNER} characters.",
+            cure="Pass a short name, such as --owner alice, which stands for local:alice.",
         )
     return owner
 

@@ -1,4 +1,4 @@
-"""Joins commands of ours with those of the guardrail's library, which also runs without this service."""
+"""Combines our commands with those of the guardrail library, which also runs without this service."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,12 +29,12 @@ class LibraryCommands(TyperGroup):
         try:
             run_library(["--help"])
         except SystemExit:
-            # The library ends the process after its help.
+            # The library exits after printing its help.
             return
 
 
 class _Passed(TyperCommand):
-    """A command of the library, which gets its arguments as they were typed."""
+    """A command of the library, which gets its arguments unparsed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.args = list(args)

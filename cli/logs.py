@@ -1,4 +1,4 @@
-"""Configures the logs of commands that a person waits for."""
+"""Configures the logs of commands that run in the foreground."""
 
 import logging
 import logging.config
@@ -8,11 +8,11 @@ from contracts.access.api_keys import redact_keys
 from contracts.logs import LogFormat, log_config
 
 PROGRESS = "pipeline"
-"""The part that a command's lines of progress are of: no other package logs any."""
+"""The part named in a command's progress lines: no other package logs any."""
 
 
 class ConsoleLines(logging.Formatter):
-    """Formats a line of a command that a person waits for: progress, or a warning. Its time is of no use to him."""
+    """Formats a log line of a foreground command: progress or a warning, without the time, which nobody needs there."""
 
     def format(self, record: logging.LogRecord) -> str:
         part = PROGRESS if record.levelno < logging.WARNING else record.levelname.lower()

@@ -1,10 +1,10 @@
-"""The process of `svc`."""
+"""The entry point of the `svc` process."""
 
 from cli.signals import end_on_signals
 
 
 def command_line() -> None:
-    """Runs `svc`, which a signal ends alike from here on."""
+    """Runs `svc`. From here on, a signal ends it in the same way at any time."""
     end_on_signals()
 
     from cli.app import app

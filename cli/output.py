@@ -1,4 +1,4 @@
-"""Prints the results of commands: lines for people, one JSON value for programs, problems with their cure."""
+"""Prints the results of commands: lines for people, a single JSON value for programs, and problems with their cure."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
 from contracts.times import utc_text
 from warehouse.full_disk import free_space, is_full
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a single JSON value on stdout, and nothing else.")]
 
 
 def print_json(value: Any) -> None:
@@ -32,18 +32,18 @@ def say(text: str) -> None:
 
 
 def progress_line(part: str, text: str) -> str:
-    """Returns a line that says which part of the service gets on with what."""
+    """Formats a line about the progress of a part of the service."""
     return f"{part:<9} {text}"
 
 
 def note(text: str) -> None:
-    """Prints a note for people beside the result, on stderr."""
+    """Prints a note for people on stderr, so that it does not mix with the result."""
     print(text, file=sys.stderr, flush=True)
 
 
 def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
-    """Returns the operator's view of a command's error: a file that the system refuses is an unusable store, unless the
-    disk is full."""
+    """Returns a command's error as an `OperatorProblem`. A file that the system refuses is an unusable store, unless
+    the disk is full."""
     if isinstance(error, OperatorProblem):
         return error
     if is_full(Path(error.filename or "."), error):
@@ -59,8 +59,8 @@ def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
 
 @contextmanager
 def operator_problems(as_json: bool) -> Iterator[None]:
-    """Turns an `OperatorProblem`, or an unusable file, into a message with its cure and exit code. Programs are also
-    told of a signal that ends the command; a person knows of it."""
+    """Turns an `OperatorProblem` or an unusable file into a message with its cure and an exit code. With `as_json`, a
+    signal that ends the command is reported too; a person knows about it."""
     try:
         yield
     except KeyboardInterrupt:

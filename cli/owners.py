@@ -1,4 +1,4 @@
-"""Reads the owner that an operator names, alike for all commands."""
+"""Parses the owner that an operator names, in the same way for all commands."""
 
 from contracts.errors import OwnerInvalid
 from contracts.owners import typed_owner
@@ -9,7 +9,7 @@ def given_owner(text: str) -> str:
     owner = typed_owner(text)
     if owner is None:
         raise OwnerInvalid(
-            f"{text!r} names no owner.",
-            cure="Give a name, such as alice, which is local:alice; or an address, profile:ID or capsule:ID.",
+            f"{text!r} is not an owner.",
+            cure="Pass a name, such as alice, which stands for local:alice; or an address, profile:ID or capsule:ID.",
         )
     return owner

@@ -1,4 +1,4 @@
-"""Implements `svc pair`: makes a pairing code where this installation has no companion application for it."""
+"""Implements `svc pair`: issues a pairing code, if this installation has no companion application that does."""
 
 from cli.environment import effective_settings, service_address
 from cli.output import operator_problems, print_json, say
@@ -15,7 +15,7 @@ def pair(as_json: bool) -> None:
         if settings.app_url is not None:
             raise SettingsInvalid(
                 "SVC_APP_URL is set, so pairing codes come from the companion application.",
-                cure=f"Take one from {settings.app_url}/profile, or unset SVC_APP_URL.",
+                cure=f"Get one at {settings.app_url}/profile, or unset SVC_APP_URL.",
             )
         with opened_ledger() as (settings, ledger):
             pepper = load_secrets(settings).pepper
@@ -26,4 +26,4 @@ def pair(as_json: bool) -> None:
         return
     say(issued.code)
     address = service_address(settings)
-    say(f"Give it to your assistant before {issued.expires_at:%H:%M:%SZ}: {address}/mcp pairs with it.")
+    say(f"Give it to your assistant before {issued.expires_at:%H:%M:%SZ}; it pairs at {address}/mcp.")

@@ -1,4 +1,4 @@
-"""Runs the pipeline and publishes without any Dagster process (`svc pipeline`, `svc publish`)."""
+"""Implements `svc pipeline` and `svc publish`: runs the pipeline and publishes without any Dagster process."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -31,8 +31,8 @@ DATA_DOCS_WAIT_S = 120.0
 
 
 def run(*, snapshot: bool, as_json: bool) -> None:
-    """Runs what is due. The exit code is 1 where a check found a fault, now or before nothing was new; its numbers are
-    published, marked."""
+    """Runs what is due. The exit code is 1 if a check found a fault, in this run or, if nothing is new, in an earlier
+    one. The table's numbers are published and marked."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
@@ -49,9 +49,9 @@ def run(*, snapshot: bool, as_json: bool) -> None:
     if as_json:
         print_json({"ok": passed} | asdict(report) | {"failedChecks": failed})
     elif not report.runs:
-        say(f"nothing is new; {report.generation} stays")
+        say(f"nothing is new; {report.generation} is still current")
         if failed:
-            say(f"its checks fail for {', '.join(failed)}: {CHECKS_PATH} says why")
+            say(f"its checks fail for {', '.join(failed)}: see {CHECKS_PATH}")
     else:
         for line in _summary(report.assets, report.checks):
             say(line)
@@ -69,7 +69,7 @@ def datadocs(as_json: bool) -> None:
 
         directory = settings.data_dir / DATA_DOCS
         make_private_directory(directory)
-        note(f"waiting for the warehouse, which a run may hold, for {DATA_DOCS_WAIT_S:.0f} s at most")
+        note(f"waiting up to {DATA_DOCS_WAIT_S:.0f} s for the warehouse, which a run may have locked")
         with (
             run_lock(settings.data_dir, wait_s=DATA_DOCS_WAIT_S),
             Warehouse(settings.data_dir).connect() as connection,
@@ -109,7 +109,8 @@ def publish(as_json: bool) -> None:
 
 
 def refuse_without_chain(settings: Settings) -> None:
-    """Raises where there is no chain to read: documents would become "not configured" for lack of a demo."""
+    """Raises `SettingsInvalid` if there is no chain to read, because documents would turn to "not configured" merely
+    since no demo is running."""
     if not settings.rpc_urls:
         raise SettingsInvalid(
             "There is no chain to read: SVC_RPC_URLS is not set, and no demo is running here.",
@@ -165,7 +166,7 @@ def _status(settings: Settings) -> dict[str, Any]:
             if connection is not None:
                 facts |= _in_warehouse(connection)
     except RunBusy:
-        # A run holds the warehouse, so the published list tells the state before it.
+        # A run has the warehouse locked, so the published list shows the state before it.
         facts["running"] = True
         if generation is not None:
             facts |= _published(generation)

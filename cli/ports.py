@@ -1,4 +1,4 @@
-"""Checks that a port can be listened on, before anything is started."""
+"""Checks that a port is available before anything is started."""
 
 import errno
 import socket
@@ -10,13 +10,13 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104  (compared with, not bound to)
 
 
 def require_two_ports(settings: Settings, dagster_host: str) -> None:
-    """Raises `SettingsInvalid` where API and Dagster are to listen on one port of one address."""
+    """Raises `SettingsInvalid` if the API and Dagster would listen on the same port of the same address."""
     if settings.port != settings.dagster_port:
         return
     try:
         known = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return  # the port's own check names the host
+        return  # `require_free_port` reports the host
     if any(address[0] in (dagster_host, EVERY_ADDRESS) for *_, address in known):
         raise SettingsInvalid(
             f"SVC_PORT and SVC_DAGSTER_PORT are both {settings.port}.", cure="Set one of them to another port."
@@ -24,7 +24,8 @@ def require_two_ports(settings: Settings, dagster_host: str) -> None:
 
 
 def require_free_port(host: str, port: int, variable: str) -> None:
-    """Raises `OperatorProblem` where somebody else has the port, `SettingsInvalid` where this machine lacks the host.
+    """Raises `OperatorProblem` if the port is taken, and `SettingsInvalid` if it is not allowed or the host is not this
+    machine's.
 
     `variable` names the setting of the port.
     """
@@ -33,7 +34,7 @@ def require_free_port(host: str, port: int, variable: str) -> None:
         for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             with socket.socket(family, kind, protocol) as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                if family == socket.AF_INET6:  # as asyncio binds; else 0.0.0.0 counts as the same port
+                if family == socket.AF_INET6:  # as asyncio binds; otherwise 0.0.0.0 counts as the same port
                     probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 probe.bind(address)
     except (OSError, UnicodeError) as error:
@@ -44,11 +45,11 @@ def require_free_port(host: str, port: int, variable: str) -> None:
                 )
             case PermissionError():
                 problem = SettingsInvalid(
-                    f"This user may not listen on {place}.", cure=f"Set {variable} to a port from 1024 on."
+                    f"This user may not listen on {place}.", cure=f"Set {variable} to a port of 1024 or higher."
                 )
             case _:
                 problem = SettingsInvalid(
-                    f"SVC_HOST={host} is no address of this machine.",
-                    cure="Set SVC_HOST to one, such as 127.0.0.1 or ::1, or to 0.0.0.0 for all.",
+                    f"SVC_HOST={host} is not an address of this machine.",
+                    cure="Set SVC_HOST to one, such as 127.0.0.1 or ::1, or to 0.0.0.0 for all of them.",
                 )
         raise problem from None

@@ -1,4 +1,4 @@
-"""Ends a process at once when its work is done, as `svc` and the Dagster processes of `svc run` do."""
+"""Ends a process immediately when its work is done, for `svc` and the Dagster processes of `svc run`."""
 
 import atexit
 import os
@@ -9,9 +9,9 @@ _status: int | None = None
 
 
 def run_and_end(work: Callable[[], object]) -> None:
-    """Does the work of a process, and ends it at once: to take down what Dagster made takes two seconds of CPU."""
-    global _status  # `atexit` learns no exit code
-    atexit.register(_end_at_once)  # runs last, as the first that is registered
+    """Does the work of a process and then ends it immediately: tearing down Dagster's objects takes two CPU seconds."""
+    global _status  # `atexit` handlers don't get the exit code
+    atexit.register(_end_at_once)  # registered first, so it runs last
     try:
         work()
     except SystemExit as end:
@@ -26,5 +26,5 @@ def _end_at_once() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         except OSError:
-            return  # Python answers a reader that has gone
+            return  # Python handles a reader that has gone
         os._exit(_status)

@@ -1,7 +1,7 @@
-"""Implements `svc quote`, `svc pay` and the default of `svc claim`: buys a key over HTTP and the chain as any client.
+"""Implements `svc quote`, `svc pay` and plain `svc claim`: buys a key over HTTP and the chain, like any other client.
 
-A purchase is stored in `DATA_DIR/purchases/<quoteId>.json`, readable only by its owner: any holder of a quote's hashes
-can claim what its payer paid. A signed payment is stored before it is sent, so that sending again can't pay twice.
+A purchase is stored in `DATA_DIR/purchases/<quoteId>.json`, readable only by its owner, because anyone with a quote's
+hashes can claim what its payer paid. A signed payment is stored before it is sent, so a retry can't pay twice.
 """
 
 import getpass
@@ -30,7 +30,7 @@ _RETRY_S = 2.0
 _RETRY_AT_MOST_S = 60.0
 _DEMO_MNEMONIC = "test test test test test test test test test test test junk"
 _DEMO_PAYER = 9
-"""Number of the demo chain's account that pays; nothing else is sent from it."""
+"""Index of the demo chain's account that pays; nothing else is sent from it."""
 
 
 class PurchaseRefused(OperatorProblem):
@@ -40,7 +40,7 @@ class PurchaseRefused(OperatorProblem):
 
 
 class PurchaseUnknown(OperatorProblem):
-    """No such quote is stored here."""
+    """The quote is not stored here."""
 
     code = "purchase_unknown"
 
@@ -53,7 +53,7 @@ class PurchasePending(OperatorProblem):
 
 @dataclass(frozen=True)
 class Purchase:
-    """A quote as the service answered it, and the signed payment for it."""
+    """A quote as the service returned it, and the signed payment for it."""
 
     service: str
     quote: dict[str, Any]
@@ -67,13 +67,13 @@ class Purchase:
 
 
 class Purchases:
-    """The purchases that are stored in a directory."""
+    """The purchases stored in a directory."""
 
     def __init__(self, data_dir: Path) -> None:
         self._directory = data_dir / "purchases"
 
     def keep(self, purchase: Purchase) -> None:
-        """Writes a whole purchase, readable only by its owner."""
+        """Writes a purchase atomically, readable only by its owner."""
         make_private_directory(self._directory)
         path = self._path(purchase.quote_id)
         draft = path.with_name(f".{path.name}-{os.getpid()}")
@@ -91,8 +91,8 @@ class Purchases:
             return Purchase(**json.loads(chosen.read_text()))
         except (OSError, ValueError, TypeError):
             raise PurchaseUnknown(
-                f"No quote {quote_id or ''} is kept in {self._directory}.".replace("  ", " "),
-                cure="Ask for one with `svc quote`.",
+                f"No quote {quote_id or ''} is stored in {self._directory}.".replace("  ", " "),
+                cure="Request one with `svc quote`.",
             ) from None
 
     def _path(self, quote_id: str) -> Path:
@@ -126,7 +126,7 @@ def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: floa
         purchase = purchases.find(quote_id)
         urls = (given_address("--rpc", rpc),) if rpc else settings.rpc_urls
         if not urls:
-            raise RpcUnavailable("No RPC is known to send to.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
+            raise RpcUnavailable("There is no RPC to send to.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
         try:
             with Rpc(urls[0], timeout_s=_TIMEOUT_S) as node:
                 if purchase.raw_transaction is None:
@@ -136,11 +136,11 @@ def pay(quote_id: str | None, key_file: Path | None, rpc: str | None, wait: floa
                 block = _sent(purchase, node, wait)
         except (httpx.HTTPError, httpx.InvalidURL, RpcError) as error:
             known = (
-                "Nothing is paid" if purchase.raw_transaction is None else "Whether the payment is sent is not known"
+                "Nothing is paid" if purchase.raw_transaction is None else "It is unknown whether the payment was sent"
             )
             raise RpcUnavailable(
                 f"{known}: {error if isinstance(error, RpcError) else 'no answer'}.",
-                cure="Send it again with the same `svc pay`; it can't pay twice.",
+                cure="Run the same `svc pay` again; it can't pay twice.",
             ) from None
     if as_json:
         print_json(
@@ -173,14 +173,14 @@ def redeem(
         return
     packet, receipt = answer["data"]["activationPacket"], answer["data"]["receipt"]
     say(packet["apiKey"])
-    say(f"{packet['keyId']}, tier {packet['tier']}. Until its first use `svc claim` shows it again, for a day at most.")
+    say(f"{packet['keyId']}, tier {packet['tier']}. Until its first use, `svc claim` shows it again, for up to a day.")
     say(f"receipt {receipt['links']['receipt']}")
 
 
 def claimed(ask: Callable[[], httpx.Response], wait_s: float, *, quiet: bool) -> dict[str, Any]:
-    """Returns the body of a 201. Repeats the same `ask` while the answer is pending or missing.
+    """Returns the body of a 201. Repeats `ask` while the answer is pending or missing.
 
-    Raises `PurchaseRefused` on a refusal, `PurchasePending` where `wait_s` seconds did not suffice.
+    Raises `PurchaseRefused` on a refusal, and `PurchasePending` if `wait_s` seconds do not suffice.
     """
     deadline = time.monotonic() + wait_s
     while True:
@@ -202,12 +202,12 @@ def claimed(ask: Callable[[], httpx.Response], wait_s: float, *, quiet: bool) ->
                 f"The claim is pending: {why}.", cure="Run the same `svc claim` again later; don't pay again."
             )
         if not quiet:
-            note(f"pending: {why}; asking again in {pause_s:g} s")
+            note(f"pending: {why}; trying again in {pause_s:g} s")
         time.sleep(pause_s)
 
 
 class ServiceSilent(OperatorProblem):
-    """No answer came from the service."""
+    """The service did not answer."""
 
     code = "service_silent"
 
@@ -249,14 +249,14 @@ def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
     step = purchase.quote["data"]["next"]["pay"]
     if account.address.lower() != step["from"].lower():
         raise PurchaseRefused(
-            f"The quote is to be paid by {step['from']}, and the key is of {account.address}.",
-            cure="Pass the payer's key file, or ask for a quote with --payer of this one.",
+            f"The quote must be paid by {step['from']}, but the key belongs to {account.address}.",
+            cure="Pass the payer's key file, or request a quote with this address as --payer.",
         )
     node_chain_id = int(node.call("eth_chainId"), 16)
     if node_chain_id != step["chainId"]:
         raise ChainMismatch(
-            f"The RPC answers for chain {node_chain_id}, the quote is of {step['chainId']}.",
-            cure="Pass --rpc URL of that chain.",
+            f"The RPC answers for chain {node_chain_id}, but the quote is for chain {step['chainId']}.",
+            cure="Pass --rpc with a URL of that chain.",
         )
     call = {"from": account.address, "to": step["asset"], "data": step["call"]}
     nonce, gas, price, head = node.batch(
@@ -289,14 +289,14 @@ def _signed(purchase: Purchase, account: Any, node: Rpc) -> Purchase:
 
 
 def _sent(purchase: Purchase, node: Rpc, wait_s: float) -> int | None:
-    """Returns the block of the payment, or None where none came in time. Sends the payment if the node lacks it."""
+    """Sends the payment if the node lacks it. Returns its block, or None if it was not mined in time."""
     receipt = node.call("eth_getTransactionReceipt", purchase.transaction_hash)
     if receipt is None and node.call("eth_getTransactionByHash", purchase.transaction_hash) is None:
         sender = purchase.quote["data"]["next"]["pay"]["from"]
         if int(node.call("eth_getTransactionCount", sender, "latest"), 16) > purchase.nonce:
             raise PurchaseRefused(
-                "Another transaction of the payer took this one's place; it can't be taken by the chain any more.",
-                cure="Look whether the payer has paid, and ask for a fresh quote where not.",
+                "Another transaction of the payer used this one's nonce, so this payment can no longer be mined.",
+                cure="Check whether the payer has paid, and if not, request a fresh quote.",
             )
         node.call("eth_sendRawTransaction", purchase.raw_transaction)
     deadline = time.monotonic() + wait_s
@@ -306,7 +306,7 @@ def _sent(purchase: Purchase, node: Rpc, wait_s: float) -> int | None:
     if receipt is None:
         return None
     if receipt["status"] != "0x1":
-        raise PurchaseRefused("The transfer failed: it moved no money.", cure="Ask for a fresh quote.")
+        raise PurchaseRefused("The transfer failed and moved no money.", cure="Request a fresh quote.")
     return int(receipt["blockNumber"], 16)
 
 
@@ -317,14 +317,14 @@ def _demo_account(settings: Settings) -> Any:
     description = DemoDirectory(settings.data_dir.parent).description()
     if settings.data_dir.name != "demo" or description is None or description.rpc_url not in settings.rpc_urls:
         raise SettingsInvalid(
-            "This is not the demo chain, so nobody's address and key are known.",
+            "This is not the demo chain, so there is no default address and key.",
             cure="Pass --payer ADDRESS to `svc quote` and --key-file FILE to `svc pay`.",
         )
     return demo_payer()
 
 
 def demo_payer() -> Any:
-    """Returns the account of every demo chain that has coins to pay with."""
+    """Returns the account that has coins to pay with on every demo chain."""
     accounts = eth_account().Account
     accounts.enable_unaudited_hdwallet_features()
     return accounts.from_mnemonic(_DEMO_MNEMONIC, account_path=f"m/44'/60'/0'/0/{_DEMO_PAYER}")
@@ -342,8 +342,8 @@ def _account_of(key_file: Path) -> Any:
             return accounts.from_key(accounts.decrypt(encrypted, getpass.getpass(f"Password of {key_file}: ")))
         return accounts.from_key(text)
     except (OSError, ValueError, TypeError, KeyError):
-        # what the library says can hold the key
+        # Not chained, because the library's message may contain the key.
         raise SettingsInvalid(
-            f"{key_file} holds no key that can be read.",
-            cure="Give an encrypted JSON key file with its password, or 64 hex digits.",
+            f"{key_file} contains no readable key.",
+            cure="Pass an encrypted JSON key file and its password, or a file with 64 hex digits.",
         ) from None

@@ -1,4 +1,4 @@
-"""Implements `svc run`: demo chain where no RPC is set, API, pipeline and Dagster, all in the foreground."""
+"""Implements `svc run`: the demo chain if no RPC is set, API, pipeline and Dagster, all in the foreground."""
 
 import os
 import select
@@ -50,21 +50,21 @@ API_READY_S = 60.0
 LINES_END_S = 5.0
 
 LOOK_EVERY_S = 10.0
-"""The interval at which children are looked at besides: a signal tells that one has ended."""
+"""Interval of an additional check of the children; usually a signal reports that one has ended."""
 
 DAEMON_PACE = {
     "DAGSTER_EVENT_LOG_CONSUMER_DAEMON_INTERVAL_SECONDS": "30",
     "FRESHNESS_DAEMON_INTERVAL_SECONDS": "60",
 }
-"""Seconds between the times at which Dagster's daemon looks for failed runs to retry, and checks the age of assets.
-Each time costs CPU."""
+"""Intervals in seconds at which Dagster's daemon looks for failed runs to retry, and checks the age of assets. Each
+round costs CPU."""
 
 
 def run(*, dagster_launch: bool, as_json: bool) -> None:
-    """Runs everything: chain (the demo's where none is set), API, pipeline and Dagster. Ctrl-C ends it all.
+    """Runs everything: chain (the demo's if none is set), API, pipeline and Dagster. Ctrl-C stops it all.
 
-    Dagster's pages are read-only, unless --dagster-launch is given. They are served to this machine, whatever SVC_HOST
-    is.
+    Dagster's pages are read-only unless --dagster-launch is given. They are served only to this machine, whatever
+    SVC_HOST is.
     """
     stopping = _Stopping()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -76,7 +76,7 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
         make_data_dir(settings.data_dir)
         with only_one(settings.data_dir / "service.lock"):
             record = settings.data_dir / CHILDREN_FILE
-            end_leftovers(record)  # they hold the ports
+            end_leftovers(record)  # they occupy the ports
             require_two_ports(settings, LOOPBACK_ADDRESS)
             require_free_port(settings.host, settings.port, "SVC_PORT")
             require_free_port(LOOPBACK_ADDRESS, settings.dagster_port, "SVC_DAGSTER_PORT")
@@ -84,9 +84,9 @@ def run(*, dagster_launch: bool, as_json: bool) -> None:
 
 
 class _Stopping(threading.Event):
-    """Set by a signal. Within `at_once` the signal also raises, since what runs there doesn't look at the event.
+    """Set by a signal. Within `at_once` the signal also raises, since the code that runs there ignores the event.
 
-    `sleep` ends with any signal. It waits for a socket, since a handler must not take a lock that it interrupts.
+    `sleep` ends with any signal. It waits on a socket, since a handler must not take a lock that it may interrupt.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class _Stopping(threading.Event):
             self._woken.recv(4096)
 
     def wake(self, *_: object) -> None:
-        with suppress(BlockingIOError):  # it is full of wakings
+        with suppress(BlockingIOError):  # full of earlier wake-ups
             self._waker.send(b".")
 
     def signalled(self, number: int, frame: FrameType | None) -> None:
@@ -120,7 +120,7 @@ class _Stopping(threading.Event):
 
 
 class _Service:
-    """One run of the whole: milestones in order, then waiting, then the end of every child."""
+    """One run of the whole service: starts the parts in order, waits, and stops every child."""
 
     def __init__(
         self, settings: Settings, children: Children, stopping: _Stopping, as_json: bool, *, dagster_launch: bool
@@ -158,7 +158,7 @@ class _Service:
         if not self._publish(environment):
             generation = current_generation(settings.data_dir)
             if generation is None or generation.manifest.base_url != settings.public_base_url:
-                raise PartEnded("Nothing could be published.", cure="The message above says why; `svc doctor` helps.")
+                raise PartEnded("Nothing could be published.", cure="See the message above, or run `svc doctor`.")
         self._children.start("api", _svc("serve"), environment, logs / "api.log")
         self._until_answering(f"http://{settings.listens_at}/health", API_READY_S)
         self._announce("api", f"{settings.public_base_url} answers")
@@ -171,12 +171,12 @@ class _Service:
         (home / FIRST_RUN_MARK).touch(mode=0o600)
         code = self._first_run(environment, logs / "worker.log")
         if code is None:
-            lost = "the process of the first run was killed before that ended (process_lost)"
-            self._announce("pipeline", f"{lost}; a new one starts, and the schedule goes on trying")
+            lost = "the first run's process was killed before the run ended (process_lost)"
+            self._announce("pipeline", f"{lost}; a new one starts, and the schedule keeps trying")
         elif self._succeeded("pipeline", code):
             self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
         else:
-            self._announce("pipeline", "the first run failed, as said above; the schedule goes on trying")
+            self._announce("pipeline", "the first run failed, see above; the schedule keeps trying")
 
         socket_path = sockets / "code"
         server = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
@@ -191,9 +191,9 @@ class _Service:
         self._children.start("dagster daemon", daemon(workspace, settings), environment, log, restarted=True)
         self._until_answering(f"{self._dagster_url}/server_info", LISTENING_WITHIN_S)
         if self._dagster_launch:
-            may = "and launches runs for anybody on this machine"
+            may = "and launches runs for anyone on this machine"
         else:
-            may = "read-only; `svc run --dagster-launch` lets it launch runs"
+            may = "read-only; `svc run --dagster-launch` allows it to launch runs"
         self._announce("dagster", f"{self._dagster_url} shows lineage and checks, {may}")
         self._next_steps()
 
@@ -210,12 +210,12 @@ class _Service:
                 held_blocks=lambda: held_blocks(self._settings, demo_dir),
             )
         self._settings = self._settings.model_copy(update=self._demo.settings)
-        self._demo.start_traffic()  # before the API looks: it takes a chain that stands still for a wrong clock
+        self._demo.start_traffic()  # before the API looks: to it, a chain that stands still looks like a wrong clock
 
     def _publish(self, environment: Mapping[str, str]) -> bool:
-        """Runs `svc publish` to its end, what it says among our milestones; a signal to us ends it too.
+        """Runs `svc publish` to its end and shows its output among our milestones. A signal to us ends it too.
 
-        Returns and raises as `_succeeded` does.
+        Returns and raises like `_succeeded`.
         """
         child = subprocess.Popen(
             _svc("publish"), env=dict(environment), start_new_session=True, stdout=subprocess.PIPE, text=True
@@ -227,13 +227,13 @@ class _Service:
                 self._go_on()
         finally:
             _end(child)
-            said.join(LINES_END_S)  # what a killed command has started may hold its output open
+            said.join(LINES_END_S)  # a child of a killed command may keep its output open
         return self._succeeded("publish", child.returncode)
 
     def _first_run(self, environment: Mapping[str, str], log: Path) -> int | None:
-        """Starts the worker, and waits until it has made the first run, what that says among our milestones.
+        """Starts the worker and waits for its first run, whose output is shown among our milestones.
 
-        Returns the run's exit code, or None where its process ended without one.
+        Returns the run's exit code, or None if its process ended without one.
         """
         (lines, said), (code, ended), complaints = os.pipe(), os.pipe(), os.dup(sys.stderr.fileno())
         handed = (said, complaints, ended)
@@ -254,11 +254,11 @@ class _Service:
     def _succeeded(self, name: str, exit_code: int) -> bool:
         """Returns False after a failure that another attempt may fix; raises `PartEnded` after any other."""
         if exit_code == ConfigurationProblem.exit_code:
-            raise PartEnded(f"{name} was refused.", cure="Its message above says why; `svc doctor` helps.")
+            raise PartEnded(f"{name} was refused.", cure="See its message above, or run `svc doctor`.")
         return exit_code == 0
 
     def _go_on(self) -> None:
-        """Waits for a moment. Raises where a part that has to stay up has ended, and where we are asked to stop."""
+        """Waits for a moment. Raises if a part that must stay up has ended, or if we are told to stop."""
         self._refuse_ended()
         if self._stopping.wait(0.1):
             raise typer.Exit(0)
@@ -290,13 +290,13 @@ class _Service:
 
     def _refuse_ended(self) -> None:
         for name in self._children.restart_ended():
-            self._announce("restarted", f"the {name}, which had ended by itself")
+            self._announce("restarted", f"the {name}, which had stopped by itself")
         for name, code in self._children.ended().items():
             raise PartEnded(f"The {name} ended with {code}.", cure=f"See {self._settings.data_dir}/logs.")
         if self._demo and not self._demo.running():
             raise DemoChainLost(
-                "The local chain has ended by itself.",
-                cure="Run it again; the chain goes on from its last dump, or starts over where the stores hold more.",
+                "The local chain has stopped by itself.",
+                cure="Run it again. The chain continues from its last dump, or starts over if the stores have more.",
             )
 
     def _announce(self, part: str, text: str) -> None:
@@ -304,7 +304,7 @@ class _Service:
             say(progress_line(part, text))
 
     def _announcing(self, part: str, output: IO[str]) -> threading.Thread:
-        """Announces lines as they come, in a thread that ends with them."""
+        """Announces lines as they arrive, in a thread that ends with the output."""
 
         def announce() -> None:
             with output:
@@ -327,16 +327,16 @@ class _Service:
             f".venv/bin/svc verify {base}; .venv/bin/svc docs check {base}",
             ".venv/bin/svc quote, svc pay, svc claim; svc pair for an assistant",
             ".venv/bin/svc pipeline run --snapshot",
-            "Ctrl-C ends everything; `make run` goes on where it stopped.",
+            "Ctrl-C stops everything; `make run` continues where it stopped.",
         ):
             self._announce("next", line)
 
 
 def held_blocks(settings: Settings, data_dir: Path) -> list[tuple[int, str]]:
-    """Returns the blocks (number, hash) that the stores of `data_dir` rely on, where they have any.
+    """Returns the blocks (number, hash) that the stores of `data_dir` rely on, if any.
 
-    They are the newest block that the warehouse has read, and the newest whose payment the ledger counts as final and
-    no longer watches.
+    They are the newest block that the warehouse has read, and the newest one with a payment that the ledger treats as
+    final and no longer watches.
     """
     with Warehouse(data_dir).read_only() as connection:
         read = last_checkpoint(connection) if connection else None
@@ -358,7 +358,7 @@ def _svc(command: str, *arguments: str) -> list[str]:
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """Ends a process if it still runs."""
+    """Stops a process if it is still running."""
     if child.poll() is not None:
         return
     child.terminate()

@@ -1,7 +1,7 @@
-"""The check in front of a local web application: only its own pages, and programs on this machine, may use it.
+"""Protects a local web application: only its own pages and programs on this machine may use it.
 
-A browser sends requests to this machine for any page it shows: as an image, a form, a WebSocket, or through a name that
-the page's owner points at 127.0.0.1 (DNS rebinding). None of them gets through here.
+A browser sends requests to this machine on behalf of any page that it shows: for an image, a form, a WebSocket, or
+through a name that the page's owner points at 127.0.0.1 (DNS rebinding). All of these are refused here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOOPBACK_ADDRESS = "127.0.0.1"
 LOOPBACK_NAMES = frozenset({LOOPBACK_ADDRESS, "localhost", "::1"})
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _POLICY_VIOLATION = 1008
-"""Close code of a WebSocket that is refused."""
+"""Close code of a refused WebSocket."""
 
 
 class SameOrigin:
@@ -49,9 +49,9 @@ def check_request(scope: Scope) -> None:
         raise HostUnknown("Open it as http://127.0.0.1:PORT or http://localhost:PORT on this machine.")
     origin = headers.only("origin")
     if headers.has("origin") and (origin is None or origin.lower() != f"http://{host.lower()}"):
-        raise OriginForbidden("Only its own pages may use this server; open it in a tab of its own.")
+        raise OriginForbidden("Only its own pages may use this server; open it in a separate tab.")
     if _comes_from_elsewhere(scope, headers):
-        raise OriginForbidden("Another page's request was refused; open this server in a tab of its own.")
+        raise OriginForbidden("Another page's request was refused; open this server in a separate tab.")
     if scope["type"] == "websocket":
         return
     if scope["method"] not in _READS:
@@ -61,7 +61,7 @@ def check_request(scope: Scope) -> None:
 
 
 def _comes_from_elsewhere(scope: Scope, headers: _Headers) -> bool:
-    """Decides from the browser's headers about a request's context; lets in a link that a person follows to a page."""
+    """Decides by the browser's Fetch Metadata headers. A link that a person follows to a page is allowed."""
     site = headers.only("sec-fetch-site") if headers.has("sec-fetch-site") else "none"
     if site in ("none", "same-origin"):
         return False
@@ -70,14 +70,14 @@ def _comes_from_elsewhere(scope: Scope, headers: _Headers) -> bool:
 
 
 def _check_media_type(headers: _Headers) -> None:
-    """Checks the media type: a page of another origin can send texts and forms without a preflight, but not JSON."""
+    """Requires JSON, because a page of another origin can send texts and forms without a preflight, but not JSON."""
     media_type = (headers.only("content-type") or "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise MediaTypeUnsupported("Send the request with Content-Type: application/json.")
 
 
 class _Headers:
-    """Header fields of one request by their names in lower case."""
+    """Header fields of one request by lower-case name."""
 
     def __init__(self, scope: Scope) -> None:
         self._values: dict[str, list[str]] = {}
@@ -88,13 +88,13 @@ class _Headers:
         return name in self._values
 
     def only(self, name: str) -> str | None:
-        """Returns the value of a field that came once, or None where it is missing or repeated."""
+        """Returns the value of a field that was sent exactly once, or None if it is missing or repeated."""
         values = self._values.get(name, [])
         return values[0] if len(values) == 1 else None
 
 
 def _name_of(host: str) -> str | None:
-    """Returns the host name in lower case, or None where the field is malformed."""
+    """Returns the host name in lower case, or None if the field is malformed."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port

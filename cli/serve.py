@@ -1,4 +1,4 @@
-"""Implements `svc serve`: the API on HOST:PORT, answering 503 until there is a generation."""
+"""Implements `svc serve`: the API on SVC_HOST:SVC_PORT, which answers 503 until there is a generation."""
 
 import os
 from typing import Any
@@ -35,20 +35,20 @@ def serve(workers: int, as_json: bool) -> None:
     elif current_generation(settings.data_dir) is None:
         note(
             f"svc: Nothing is published in {settings.data_dir} yet, so /health is 503.\n"
-            "     `svc pipeline run` publishes; nothing has to be started again after it."
+            "     Publish with `svc pipeline run`; the service need not be restarted afterwards."
         )
-    # Workers are processes of their own, which read their settings from the environment.
+    # Workers are separate processes, which read their settings from the environment.
     os.environ.update(as_environment(settings))
     options: dict[str, Any] = {
         "factory": True,
         "http": TimedHttpProtocol,
-        # a handshake reaches the front as the request that it is
+        # A WebSocket handshake thus reaches the front as a plain request.
         "ws": "none",
         "host": settings.host,
         "port": settings.port,
         "access_log": False,
         "server_header": False,
-        # the front itself decides whose forwarding headers to believe
+        # The front itself decides whose forwarding headers to trust.
         "proxy_headers": False,
         "timeout_graceful_shutdown": STOP_WITHIN_S,
         "log_config": log_config(settings.log_format),
@@ -62,10 +62,10 @@ def serve(workers: int, as_json: bool) -> None:
 
 
 class Workers(Multiprocess):
-    """uvicorn's worker processes. Their port is closed with the last of them that takes requests.
+    """uvicorn's worker processes, changed so that their port closes as soon as no worker accepts requests.
 
-    uvicorn's parent keeps it open until all have ended: who connects while the last answers are under way would wait
-    for them, and then get none.
+    uvicorn's parent would keep it open until all workers have ended. A client that connects while the last answers are
+    under way would wait for them and then get no answer.
     """
 
     def terminate_all(self) -> None:
@@ -75,12 +75,12 @@ class Workers(Multiprocess):
 
 
 def refuse_foreign_generation(settings: Settings) -> None:
-    """Raises `ForeignGeneration` where the published generation, or a service that runs, has another address than the
-    settings."""
+    """Raises `ForeignGeneration` if the published generation, or a running service, has an address other than that of
+    the settings."""
     refuse_other_address(settings)
     generation = current_generation(settings.data_dir)
     if generation is not None and generation.manifest.base_url != settings.public_base_url:
         raise ForeignGeneration(
-            f"Generation {generation.id} was made for {generation.manifest.base_url}, not {settings.public_base_url}.",
-            cure="Run `svc publish` to make one for this address, or set SVC_BASE_URL back.",
+            f"Generation {generation.id} was built for {generation.manifest.base_url}, not {settings.public_base_url}.",
+            cure="Run `svc publish` to build one for this address, or change SVC_BASE_URL back.",
         )

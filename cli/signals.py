@@ -1,6 +1,6 @@
-"""Lets SIGINT and SIGTERM end a command alike, from its first import to its last line.
+"""Makes SIGINT and SIGTERM end a command in the same way, from its first import to its last line.
 
-Every command imports this module before all others, so it imports nothing that takes time.
+Every command imports this module before all others, so it imports nothing slow.
 """
 
 import json
@@ -19,26 +19,26 @@ INTERRUPTED: Final = {
     "ok": False,
     "code": "interrupted",
     "detail": "A signal ended the command before it was done.",
-    "cure": "Run it again: it goes on.",
+    "cure": "Run it again: it continues.",
 }
 
 
 def end_on_signals() -> None:
-    """Lets a signal end this process where it is, which has only imported modules so far.
+    """Makes a signal end this process on the spot, while it only imports modules.
 
-    An import may swallow the `KeyboardInterrupt` of another handler, or turn it into another error.
+    An import may swallow a `KeyboardInterrupt`, or turn it into another error.
     """
     _handle_signals(_end)
 
 
 def interrupt_on_signals() -> None:
-    """Lets SIGTERM raise `KeyboardInterrupt`, as Ctrl-C does, so that a command can say that it was ended."""
+    """Makes SIGTERM raise `KeyboardInterrupt`, like Ctrl-C, so that a command can report that it was interrupted."""
     _handle_signals(signal.default_int_handler)
 
 
 @contextmanager
 def while_signals_end() -> Iterator[None]:
-    """Lets a signal end this process while a command imports what does its work, and interrupt that afterwards."""
+    """Makes a signal end this process while a command imports its modules, and interrupt the command afterwards."""
     end_on_signals()
     try:
         yield
@@ -47,8 +47,8 @@ def while_signals_end() -> Iterator[None]:
 
 
 def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
-    """Sets the handler of both signals, unless who started this process lets it ignore them, as a shell does with
-    Ctrl-C for what a script puts in the background."""
+    """Sets the handler of both signals, except those that the parent made this process ignore, as a shell does with
+    Ctrl-C for a script's background commands."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""Opens the stores that commands of the operator work on."""
+"""Opens the stores on which the operator's commands work."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +13,7 @@ from warehouse.ledger.ledger import Ledger, open_ledger
 
 @contextmanager
 def opened_ledger() -> Iterator[tuple[Settings, Ledger]]:
-    """Opens the ledger of this environment and closes it at the end. Yields the settings that name it, too."""
+    """Opens the ledger of this environment and closes it at the end. Also yields the settings that name it."""
     settings = effective_settings()
     make_data_dir(settings.data_dir)
     with closing(open_ledger(settings, settings.data_dir)) as ledger:
@@ -22,10 +22,10 @@ def opened_ledger() -> Iterator[tuple[Settings, Ledger]]:
 
 @contextmanager
 def existing_ledger() -> Iterator[tuple[Settings, Ledger]]:
-    """Opens the ledger for a command that shows or changes what is in it.
+    """Opens the ledger for a command that shows or changes its contents.
 
-    Raises `StoreUnusable` where there is none: an empty one would answer for the service's with "nothing", and hide
-    that the command has other settings than the service.
+    Raises `StoreUnusable` if there is none. Creating an empty one would answer "nothing" on the service's behalf and
+    hide that the command has other settings than the service.
     """
     settings = effective_settings()
     location = ledger_location(settings.ledger_url, settings.data_dir)

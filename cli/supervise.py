@@ -1,4 +1,5 @@
-"""Supervises child processes of `svc run`: starts each in its own group, ends all, finds them after a `kill -9`."""
+"""Supervises child processes, such as those of `svc run`: starts each in its own group, stops all, and finds them after
+a `kill -9`."""
 
 import fcntl
 import json
@@ -19,34 +20,34 @@ from contracts.errors import OperatorProblem, StoreUnusable
 from warehouse.discovery.processes import read_children
 
 LOG_BYTES = 5_000_000
-"""A log that has grown past this is put aside as `<name>.1`, in place of the one before."""
+"""A log that has grown beyond this is renamed to `<name>.1`, replacing the previous one."""
 
 LEFTOVERS_TIMEOUT_S = 5.0
 
 STOP_TIMEOUT_S = 6.0
-"""After this long a child that ignores SIGTERM is killed; the whole stop stays under ten seconds."""
+"""After this time a child that ignores SIGTERM is killed, so that the whole stop takes less than ten seconds."""
 
 
 RESTARTS_AT_MOST = 5
 RESTARTS_WITHIN_S = 120.0
-"""A child that ends more often than this counts as ended for good."""
+"""A child that ends more often than this is not restarted any more."""
 
 
 class ServiceRunning(OperatorProblem):
-    """Another `svc run` holds the data directory."""
+    """Another supervisor has the data directory locked."""
 
     code = "service_running"
 
 
 class PartEnded(OperatorProblem):
-    """A process that has to stay up has ended by itself."""
+    """A process that must stay up has ended by itself."""
 
     code = "part_ended"
 
 
 @dataclass(eq=False)
 class Children:
-    """The processes of one supervisor. `record` stores them on disk for the supervisor after this one."""
+    """The processes of one supervisor. `record` is the file that lists them for the next supervisor."""
 
     record: Path
     stop_timeout_s: float = STOP_TIMEOUT_S
@@ -65,10 +66,10 @@ class Children:
         again: Sequence[str] = (),
         handed: Sequence[int] = (),
     ) -> None:
-        """Starts `command` as the leader of its own process group; its output goes to `log`, or to ours.
+        """Starts `command` as the leader of its own process group. Its output goes to `log`, or else to ours.
 
-        `restarted`: `restart_ended` starts it again after it ended by itself, by the command `again` if that is
-        another. `handed` are descriptors that the command uses the first time.
+        With `restarted`, `restart_ended` starts it again after it ended by itself, with the command `again` if that is
+        given. `handed` are descriptors passed to the command only the first time.
         """
         child = subprocess.Popen(
             list(command),
@@ -87,13 +88,13 @@ class Children:
         self._write_record()
 
     def ended(self) -> dict[str, int]:
-        """Returns name -> exit code of every child that has ended by itself."""
+        """Returns the exit code of every child that has ended by itself, keyed by name."""
         return {name: code for name, child in self._running.items() if (code := child.poll()) is not None}
 
     def restart_ended(self) -> list[str]:
-        """Starts those ended children again that may be, and returns their names.
+        """Restarts the ended children that may be restarted, and returns their names.
 
-        What is left of an ended child's group is killed first. A child that ends again and again is left ended.
+        Kills the rest of an ended child's group first. Does not restart a child that ends repeatedly.
         """
         names = []
         for name in self.ended():
@@ -107,7 +108,7 @@ class Children:
         return names
 
     def stop(self) -> None:
-        """Ends every group: SIGTERM, then SIGKILL to the rest after `stop_timeout_s`."""
+        """Stops every group: sends SIGTERM, and SIGKILL to the rest after `stop_timeout_s`."""
         for child in self._running.values():
             _signal_group(child.pid, signal.SIGTERM)
         deadline = time.monotonic() + self.stop_timeout_s
@@ -136,13 +137,13 @@ class Children:
 
 @contextmanager
 def only_one(lock: Path) -> Iterator[None]:
-    """Makes this process the one supervisor of a data directory until it ends in any way. Raises `ServiceRunning`."""
+    """Makes this process the only supervisor of a data directory until it ends in any way. Raises `ServiceRunning`."""
     with lock.open("a") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ServiceRunning(
-                f"The service is running in {lock.parent} already.",
+                f"The service is already running in {lock.parent}.",
                 cure="Stop it, or set SVC_DATA_DIR, SVC_PORT and SVC_DAGSTER_PORT for a second one.",
             ) from None
         yield
@@ -157,19 +158,19 @@ def end_leftovers(record: Path) -> int:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreUnusable(
             f"{record} can't be read: {error}.",
-            cure="End the processes of a `svc run` that was killed, if any are left, and delete the file.",
+            cure="Stop the processes that a killed `svc run` left behind, if any, and delete the file.",
         ) from None
     leaders = [process for child in children if (process := child.process()) is not None]
     for leader in leaders:
         _signal_group(leader.pid, signal.SIGKILL)
-    # A leader may be a zombie while its threads still hold the port, so nothing less than gone will do.
+    # A leader may be a zombie while its threads still occupy the port, so wait until it is really gone.
     psutil.wait_procs(leaders, timeout=LEFTOVERS_TIMEOUT_S)
     record.unlink(missing_ok=True)
     return len(leaders)
 
 
 def _keep_log(output: IO[bytes], path: Path) -> None:
-    """Appends incoming output to the log at `path`, limited to `LOG_BYTES`, until the other end is closed."""
+    """Appends incoming output to the log at `path`, rotating it at `LOG_BYTES`, until the other end is closed."""
     with output:
         while chunk := os.read(output.fileno(), 1 << 16):
             with suppress(OSError):  # a full disk must not stop the child, which waits for us to read

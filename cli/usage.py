@@ -1,4 +1,4 @@
-"""Refuses wrong arguments in plain words: on stderr, and also as one JSON value where --json asks for that."""
+"""Refuses wrong arguments in plain words: on stderr, and with --json also as a single JSON value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GIVEN = "cli.usage.given"
 
 
 class _Refusing:
-    """Reads and runs a command line, and prints its refusals. Subcommands read their arguments while it runs."""
+    """Parses and runs a command line, and prints its refusals. Subcommands parse their arguments while it runs."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         given = tuple(args)
@@ -30,11 +30,11 @@ class _Refusing:
 
 
 class Commands(_Refusing, TyperGroup):
-    """A command line of many commands."""
+    """A command line with several commands."""
 
 
 class OneCommand(_Refusing, TyperCommand):
-    """A command line that is one command."""
+    """A command line with a single command."""
 
 
 @contextmanager
@@ -45,19 +45,19 @@ def _refused(arguments: Sequence[str]) -> Iterator[None]:
         refusal.message = _plain(refusal.message)
         _name_both_flags(refusal)
         if "--json" in arguments:
-            cure = "`--help` after the command shows what it takes."
+            cure = "Add `--help` after the command to see its arguments."
             print_json({"ok": False, "code": "arguments_invalid", "detail": refusal.format_message(), "cure": cure})
         raise
 
 
 def _name_both_flags(refusal: TyperException) -> None:
-    """Lets a missing decision name its second flag, too, which Typer leaves out."""
+    """Names both flags of a missing yes-or-no option; Typer would name only the first."""
     option = getattr(refusal, "param", None)
     if option is not None and option.secondary_opts:
         refusal.param_hint = [*option.opts, *option.secondary_opts]  # type: ignore[attr-defined]
 
 
 def _plain(message: str) -> str:
-    """Returns a message without the words of pydantic, which Typer passes on."""
+    """Returns a message without pydantic's phrases, which Typer passes on."""
     rule = message.removeprefix("Value error, ").partition(", unable to parse")[0]
     return rule.replace("Input should", "it should")

@@ -1,6 +1,6 @@
-"""Implements `svc verify`: proves a published list again, from its files and an RPC, or offline and a block hash.
+"""Implements `svc verify`: proves published lists anew, from their files and an RPC, or offline from a block hash.
 
-The judging is pure and elsewhere.
+The pure checks are in `contracts.token.verification`.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ class NothingToVerify(OperatorProblem):
 
 @dataclass(frozen=True)
 class _Named:
-    """A file as the manifest names it."""
+    """A file as the manifest lists it."""
 
     path: str
     sha256: str
@@ -89,7 +89,7 @@ class _Named:
 
 
 class NamedFile(Protocol):
-    """The length and digest that a document gives for a file beside it."""
+    """The length and digest that a document states for a file published with it."""
 
     @property
     def path(self) -> str: ...
@@ -112,11 +112,11 @@ def verify(
     seen: Path | None = None,
     token: str | None = None,
 ) -> None:
-    """Proves published holder lists again, or checks the files of a mirror against the signed manifest.
+    """Proves published holder lists anew, or checks the files of a mirror against the signed manifest.
 
-    With an RPC: file, sums, supply and sampled balances, and every balance where there is a storage proof, of every
-    token or of `token`. `offline`: every balance of one list from the files alone, and from `block_hash`. Exits with 0
-    only if all of it is proven.
+    With an RPC, checks file, sums, supply and sampled balances, and every balance if there is a storage proof, of every
+    token or of `token`. With `offline`, checks every balance of one list using only the files and `block_hash`. Exits
+    with 0 only if everything is proven.
     """
     with operator_problems(as_json):
         if mirror is not None:
@@ -124,10 +124,13 @@ def verify(
                 _report(mirror_checks(client, mirror, url, keys, seen, datetime.now(UTC)), as_json)
             return
         if url is None:
-            raise SettingsInvalid("No service is named.", cure="Pass its address as URL, or a mirror's with --mirror.")
+            raise SettingsInvalid(
+                "There is no URL.", cure="Pass a service's address as URL, or a mirror's with --mirror."
+            )
         if block_hash is not None and not _HASH.fullmatch(block_hash):
             raise SettingsInvalid(
-                f"--block-hash {block_hash!r} is no block hash.", cure="Pass 0x and 64 hex digits, from any source."
+                f"--block-hash {block_hash!r} is not a block hash.",
+                cure="Pass 0x and 64 hex digits, from a source that you trust.",
             )
         if block_hash is not None and not offline:
             raise SettingsInvalid("--block-hash is for --offline.", cure="Add --offline, or leave out --block-hash.")
@@ -158,12 +161,12 @@ def _report(checks: Sequence[Check], as_json: bool) -> None:
 
 def _folder(path: Path, offline: bool) -> Path:
     if not path.is_dir():
-        what = f"{path} is a file and no folder" if path.exists() else f"There is no folder {path}"
+        what = f"{path} is a file, not a folder" if path.exists() else f"There is no folder {path}"
         raise SettingsInvalid(
             f"{what}.", cure="Pass the folder of the list and its proof, or an address such as http://127.0.0.1:8000."
         )
     if not offline:
-        raise SettingsInvalid(f"{path} is a folder, which has no service to ask.", cure="Add --offline.")
+        raise SettingsInvalid(f"{path} is a folder, not a service.", cure="Add --offline.")
     return path
 
 
@@ -171,7 +174,7 @@ def _address(text: str) -> str:
     try:
         return TypeAdapter(AddressText).validate_python(text.lower())
     except ValidationError:
-        raise SettingsInvalid(f"--token {text!r} is no address.", cure="Pass 0x and 40 hex digits.") from None
+        raise SettingsInvalid(f"--token {text!r} is not an address.", cure="Pass 0x and 40 hex digits.") from None
 
 
 def _checks_of_url(url: str, rpc: str | None, offline: bool, block_hash: str | None, token: str | None) -> list[Check]:
@@ -182,7 +185,7 @@ def _checks_of_url(url: str, rpc: str | None, offline: bool, block_hash: str | N
         given_address("--rpc", rpc)
     urls = (rpc,) if rpc else effective_settings().rpc_urls
     if not urls:
-        raise RpcUnavailable("No RPC is known to ask.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
+        raise RpcUnavailable("There is no RPC to query.", cure="Pass --rpc URL, or set SVC_RPC_URLS.")
     with blocking_client(_TIMEOUT_S, proxied=True) as client:
         return list(run_checks(client, url, urls, token))
 
@@ -190,9 +193,9 @@ def _checks_of_url(url: str, rpc: str | None, offline: bool, block_hash: str | N
 def run_checks(
     client: httpx.Client, base_url: str, rpc_urls: Sequence[str], token: str | None = None
 ) -> Iterator[Check]:
-    """Runs every check of the generation at `base_url`: of the service token and all further ones, or of `token`.
+    """Runs every check of the generation at `base_url`, for the service token and all further ones, or for `token`.
 
-    Raises `NothingToVerify` where there is no list with a proof.
+    Raises `NothingToVerify` if there is no list with a proof.
     """
     further = [row for row in _further_tokens(client, base_url) if token in (None, row.address)]
     if token is None or not further:
@@ -223,10 +226,10 @@ def _further_token_checks(
 def run_offline_checks(
     client: httpx.Client, base_url: str, block_hash: str | None, token: str | None = None
 ) -> Iterator[Check]:
-    """Checks the files at `base_url` down to every balance, by a block hash and no RPC: the list of the service token,
-    or of `token`.
+    """Checks the files at `base_url` down to every balance, against a block hash and without RPC, for the service token
+    or for `token`.
 
-    Raises `NothingToVerify` where there is no storage proof, or no list of that block.
+    Raises `NothingToVerify` if there is no storage proof, or no list of that block.
     """
     row = next((row for row in _further_tokens(client, base_url) if row.address == token), None) if token else None
     if row is not None:
@@ -252,9 +255,9 @@ def run_offline_checks(
 
 
 def _earlier_list_checks(client: httpx.Client, base_url: str, block_hash: str, newest: ClaimedList) -> Iterator[Check]:
-    """Checks the list of a block before the newest one, whose files the manifest names beside those of `newest`.
+    """Checks the list of an earlier block, whose files the manifest lists in the same folder as those of `newest`.
 
-    Raises `NothingToVerify` where none of them is of the block.
+    Raises `NothingToVerify` if none of them is of that block.
     """
     files = _manifest_files(client, base_url)
     folder = newest.path.removesuffix(csv_file_name(newest.block))
@@ -273,16 +276,16 @@ def _earlier_list_checks(client: httpx.Client, base_url: str, block_hash: str, n
         yield from [_rows_check(published), same_proof, *storage_checks(proof.getvalue(), published, block_hash)]
         return
     raise NothingToVerify(
-        f"{base_url} publishes no list with a storage proof of block {block_hash}.",
+        f"{base_url} publishes no list with a storage proof for block {block_hash}.",
         cure=f"The newest list is of block {newest.block}, {newest.block_hash}; pass the hash of a block with a list.",
     )
 
 
 def run_folder_checks(folder: Path, block_hash: str | None) -> Iterator[Check]:
-    """Checks a list and its storage proof in `folder`, or in its folder data: those of the block hash, or the newest
-    pair without one.
+    """Checks a list and its storage proof in `folder` or its subfolder `data`: the pair of the block hash, or without
+    one the newest pair.
 
-    Raises `NothingToVerify` where the folder has no such pair.
+    Raises `NothingToVerify` if the folder has no such pair.
     """
     for place in (folder, folder / "data"):
         pairs = _storage_files(path.name for path in place.iterdir()) if place.is_dir() else []
@@ -301,12 +304,12 @@ def run_folder_checks(folder: Path, block_hash: str | None) -> Iterator[Check]:
     wanted = "" if block_hash is None else f" of block {block_hash}"
     raise NothingToVerify(
         f"{folder} has no list with its storage proof{wanted}.",
-        cure="Fetch /data/holders-BLOCK.csv.gz and /data/holders-BLOCK.storage.json.gz into it.",
+        cure="Download /data/holders-BLOCK.csv.gz and /data/holders-BLOCK.storage.json.gz into it.",
     )
 
 
 def _storage_files(names: Iterable[str]) -> list[tuple[int, str]]:
-    """Returns block and name of the storage proofs among files, the newest first."""
+    """Returns block and name of each storage proof among the names, newest first."""
     return sorted(((int(match[1]), name) for name in names if (match := _STORAGE_FILE.fullmatch(name))), reverse=True)
 
 
@@ -315,7 +318,7 @@ def _rows_check(published: PublishedList) -> Check:
 
 
 def _manifest_files(client: httpx.Client, base_url: str) -> Mapping[str, ManifestFile]:
-    """Returns every published file by path; none where there is no manifest."""
+    """Returns every published file by path; empty if there is no manifest."""
     try:
         return msgspec.json.decode(published_body(client, base_url + MANIFEST_PATH) or b"", type=PublicManifest).files
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -332,19 +335,19 @@ def _claimed(
     if token not in (None, claim.token):
         raise NothingToVerify(
             f"{base_url} publishes no list of {token}.",
-            cure=f"It is of {claim.token}; {TOKENS_INDEX_PATH} names further tokens, if any.",
+            cure=f"Its list is of {claim.token}; {TOKENS_INDEX_PATH} lists further tokens, if any.",
         )
     return claim, claim.proof.holder_list
 
 
 def _further_tokens(client: httpx.Client, base_url: str) -> list[IndexedToken]:
-    """Returns the lines of the index of further tokens; none where there is no index."""
+    """Returns the rows of the index of further tokens; empty if there is no index."""
     index = _document_if_any(client, f"{base_url}{TOKENS_INDEX_PATH}", TokenIndex)
     return [] if index is None else index.tokens
 
 
 def _same_token(client: httpx.Client, base_url: str, row: IndexedToken) -> tuple[PublishedToken, IndexedToken]:
-    """Returns the document of a further token and its line of the index, though new ones may be published between."""
+    """Returns a further token's document and its row of the index, even if new ones are published in between."""
     for _ in range(_TRIES):
         token = _document(client, f"{base_url}{document_path(row.address)}", PublishedToken)
         if indexed_token(token) == row:
@@ -389,7 +392,7 @@ def _hash_of(file: bytes) -> str | None:
 
 
 def _same_block(client: httpx.Client, base_url: str) -> tuple[TokenHolders, TokenHoldersMap]:
-    """Returns both documents from the same list, though a new one may be published in between."""
+    """Returns both documents for the same list, even if a new one is published in between."""
     for _ in range(_TRIES):
         document = _document(client, f"{base_url}/api/token/holders", TokenHolders)
         page = _document(client, f"{base_url}/api/token/holders-map", TokenHoldersMap)
@@ -431,7 +434,7 @@ def _document_if_any(client: httpx.Client, url: str, model: type[Model]) -> Mode
 
 
 def _download(client: httpx.Client, base_url: str, name: str, named: NamedFile, handle: IO[bytes]) -> Check:
-    """Fetches a published file, at most as long as the proof says, and compares its hash."""
+    """Downloads a published file, at most as long as the proof states, and compares its hash."""
     digest, size = hashlib.sha256(), 0
     limit = min(named.bytes, MAX_FILE_BYTES)
     try:

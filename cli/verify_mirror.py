@@ -1,6 +1,6 @@
 """Implements `svc verify --mirror URL`: checks every file of a mirror against the service's signed manifest.
 
-The judging of manifests is pure and elsewhere.
+The pure judgement of manifests is in `contracts.open_data.manifest`.
 """
 
 import hashlib
@@ -26,33 +26,33 @@ from contracts.times import retry_after_s
 from contracts.token.verification import Check, Outcome, check
 
 _TRIES_AGAIN = 2
-"""Further attempts at files that differ: a mirror may take a newer generation while it is read."""
+"""Further attempts at files that differ: a mirror may switch to a newer generation while it is read."""
 
 LONGEST_WAIT_S = 300.0
-"""The time for which a mirror that limits requests may make the whole check wait."""
+"""Total time for which a mirror that limits requests may make the check wait."""
 
 MOST_LAG = timedelta(minutes=10)
-"""The time by which a mirror's manifest may be older than the service's own newest one."""
+"""How much older a mirror's manifest may be than the service's own newest one."""
 
 _SAID = {
-    Fault.MALFORMED: "is no manifest of this form",
+    Fault.MALFORMED: "is not a manifest of this format",
     Fault.FORGED: "is not signed by a key of the service",
-    Fault.FOREIGN: "is of another service",
-    Fault.REPLAYED: "is older than one that was seen before: the mirror went back",
-    Fault.EXPIRED: "has expired: the mirror stands still",
-    Fault.FROM_THE_FUTURE: "was signed in the future of this clock",
+    Fault.FOREIGN: "belongs to another service",
+    Fault.REPLAYED: "is older than one seen before: the mirror went back",
+    Fault.EXPIRED: "has expired: the mirror is no longer updated",
+    Fault.FROM_THE_FUTURE: "was signed in the future, according to this machine's clock",
 }
 
 
 class KeysUnknown(OperatorProblem):
-    """There is no key set to check a mirror's signature with."""
+    """There is no key set with which to check a mirror's signature."""
 
     code = "keys_unknown"
 
 
 @dataclass
 class _Mirror:
-    """A mirror that is read, as fast as it lets us: `wait_left_s` is the time for which it may yet make us wait."""
+    """A mirror that is read as fast as it allows. `wait_left_s` is how much longer it may make us wait."""
 
     client: httpx.Client
     address: str
@@ -67,8 +67,8 @@ class _Mirror:
     def _fault(self, path: str, file: ManifestFile) -> Check | None:
         """Returns what is wrong with the mirror's file, or None.
 
-        A copy of the tree has documents by the names of their files, and a web server leads from the path of a document
-        to the folder of the same name.
+        A copy of the tree has documents under their file names, and a web server may redirect from a document's path to
+        the folder of the same name, so both paths are tried.
         """
         for address in dict.fromkeys((path, f"/{file_of(path)}")):
             try:
@@ -90,11 +90,11 @@ class _Mirror:
             if file.matches(size, digest.hexdigest()):
                 return None
             return check("file", False, f"{path} differs: {size} bytes, SHA-256 {digest.hexdigest()}")
-        return check("file", False, f"{path} is not there")
+        return check("file", False, f"{path} is missing")
 
     @contextmanager
     def _opened(self, address: str) -> Iterator[httpx.Response]:
-        """Opens the answer at `address`, after the waits that the mirror asks for."""
+        """Opens the answer at `address`, waiting as often as the mirror requests."""
         while True:
             with self.client.stream("GET", self.address + address, headers={"accept-encoding": "identity"}) as response:
                 wait_s = max(1.0, retry_after_s(response.headers.get("retry-after", ""), None) or 0.0)
@@ -115,10 +115,10 @@ def mirror_checks(
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[Check]:
-    """Returns every check of the mirror at `now`. Waits where it limits requests, `LONGEST_WAIT_S` in all.
+    """Returns every check of the mirror at `now`. If the mirror limits requests, waits up to `LONGEST_WAIT_S` in total.
 
-    Keys come from a saved key set, else from the service at `url`, by default this installation's. The newest version
-    that was seen comes from `seen_file`, which is updated, and from the service where it answers.
+    Keys come from a saved key set, or else from the service at `url`, by default this installation's. The newest
+    version seen comes from `seen_file`, which is updated, and from the service if it answers.
     """
     mirror = given_address("--mirror", mirror).rstrip("/")
     origin = (given_address("URL", url) if url else effective_settings().public_base_url).rstrip("/")
@@ -137,7 +137,7 @@ def mirror_checks(
 def _checked(
     mirror: _Mirror, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
 ) -> tuple[list[Check], PublicManifest | None]:
-    """Returns the checks, and the mirror's manifest where it is sound."""
+    """Returns the checks, and the mirror's manifest if it is valid."""
     manifest, problem = _judged(mirror, judge)
     if manifest is None:
         return [check("manifest", False, f"{MANIFEST_PATH} {problem}")], None
@@ -151,14 +151,14 @@ def _checked(
     signed = check("manifest", True, f"version {manifest.version}, signed {manifest.signed_at:%Y-%m-%d %H:%M:%S} UTC")
     if left:
         return [signed, *left.values()], manifest
-    return [signed, check("files", True, f"{len(manifest.files)}, all as the manifest has them")], manifest
+    return [signed, check("files", True, f"{len(manifest.files)}, all as in the manifest")], manifest
 
 
 def _judged(
     mirror: _Mirror, judge: Callable[[bytes], tuple[PublicManifest | None, str]]
 ) -> tuple[PublicManifest | None, str]:
     body = published_body(mirror.client, mirror.address + MANIFEST_PATH)
-    return (None, "can't be read at the mirror") if body is None else judge(body)
+    return (None, "can't be read from the mirror") if body is None else judge(body)
 
 
 def _judge(
@@ -169,7 +169,7 @@ def _judge(
     origin: PublicManifest | None,
     now: datetime,
 ) -> tuple[PublicManifest | None, str]:
-    """Returns the manifest where it is sound, else what is wrong with it."""
+    """Returns the manifest if it is valid, or else what is wrong with it."""
     manifest, fault = judge_manifest(body, keys, service=service, seen=seen, now=now)
     if manifest is None or fault is not None:
         return None, _SAID[fault or Fault.MALFORMED]
@@ -191,14 +191,14 @@ def _key_set(client: httpx.Client, origin: str, keys_file: Path | None) -> Mappi
         return msgspec.json.decode(text, type=dict[str, Any])
     raise KeysUnknown(
         f"There is no key set at {keys_file or origin + JWKS_PATH}.",
-        cure="Give the service's address as URL, or a key set that was saved from it with --keys FILE.",
+        cure="Pass the service's address as URL, or a key set saved from it with --keys FILE.",
     )
 
 
 def _origin_manifest(
     client: httpx.Client, origin: str, keys: Mapping[str, Any], now: datetime
 ) -> PublicManifest | None:
-    """Returns the service's own newest manifest, or None where it doesn't answer with a sound one."""
+    """Returns the service's own newest manifest, or None if it does not answer with a valid one."""
     body = published_body(client, origin + MANIFEST_PATH)
     if body is None:
         return None
@@ -213,12 +213,13 @@ def _seen_versions(seen_file: Path | None) -> dict[str, int]:
         return msgspec.json.decode(seen_file.read_bytes(), type=dict[str, int])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         raise SettingsInvalid(
-            f"{seen_file} holds no versions by service.", cure="Name a file that this command wrote, or a new one."
+            f"{seen_file} does not contain versions by service.",
+            cure="Pass a file that this command wrote, or a new one.",
         ) from None
 
 
 def published_body(client: httpx.Client, address: str) -> bytes | None:
-    """Returns a body of a bounded size, or None where there is none."""
+    """Returns a body of bounded size, or None if there is none."""
     try:
         with client.stream("GET", address, headers={"accept-encoding": "identity"}) as response:
             if response.status_code != 200:

@@ -1,6 +1,6 @@
-"""The worker as `svc run` starts it: makes the first run as `svc pipeline run` does, then takes the runs of Dagster.
+"""The worker as `svc run` starts it: does the first run like `svc pipeline run`, then executes Dagster's runs.
 
-What both import takes seconds of CPU, which a process of its own for the first run would pay again.
+The imports of both take seconds of CPU, which a separate process for the first run would spend twice.
 """
 
 import logging
@@ -19,9 +19,9 @@ from warehouse.file_modes import keep_files_private
 
 
 def main() -> None:
-    """Runs with three descriptors as arguments: for lines and for complaints of the first run, and for its exit code.
+    """Runs with three descriptors as arguments: for the first run's output, for its errors, and for its exit code.
 
-    Afterwards this process says what it says to the output that it was started with.
+    Afterwards this process writes to the output with which it was started.
     """
     said, complaints, ended = map(int, sys.argv[1:])
     log = os.dup(1)
@@ -37,23 +37,23 @@ def main() -> None:
 
 
 def _first_run() -> int:
-    """Returns the exit code of the first run. A signal ends this process, without a word."""
+    """Does the first run and returns its exit code. A signal ends this process silently."""
     keep_files_private()
     logging.getLogger("asyncio").addFilter(_is_fault)
     try:
         pipeline.run(snapshot=False, as_json=False)
     except typer.Exit as end:
         return end.exit_code
-    except KeyboardInterrupt:  # to take down what Dagster made takes seconds, and DuckDB reports its types as leaks
+    except KeyboardInterrupt:  # tearing down Dagster's objects takes seconds, and DuckDB reports its types as leaks
         os._exit(128 + signal.SIGINT)
-    except Exception:  # a fault that nobody foresaw fails the run, and not what comes after it
+    except Exception:  # an unforeseen fault fails this run, but not the worker's later runs
         traceback.print_exc()
         return 1
     return 0
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Decides whether a line is of a fault: asyncio logs a signal that interrupts a write to a socket as one."""
+    """Decides whether a log line reports a fault: asyncio also logs a signal that interrupts a write to a socket."""
     return record.exc_info is None or isinstance(record.exc_info[1], Exception)
 
 

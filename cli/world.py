@@ -1,4 +1,5 @@
-"""Loads the constitution, verifies the audit, records restores, decides proposals and forgets owners (`svc world`)."""
+"""Implements `svc world`: loads the constitution, verifies the audit, records restores, decides proposals, and forgets
+owners."""
 
 import getpass
 from dataclasses import asdict
@@ -42,9 +43,9 @@ def load(as_json: bool) -> None:
 
 
 def audit(newest: int, as_json: bool) -> None:
-    """Verifies the chain of decisions, every event behind it, and the signed heads of retained generations.
+    """Verifies the chain of decisions, every event behind it, and the signed heads of kept generations.
 
-    Exits with 1 after tampering, and after a restore that is not recorded.
+    Exits with 1 after tampering, and after an unrecorded restore.
     """
     with operator_problems(as_json), existing_ledger() as (settings, ledger), ledger.read() as reader:
         report = verify(reader, known_heads(settings))
@@ -65,25 +66,25 @@ def audit(newest: int, as_json: bool) -> None:
             say(f"TAMPERED: {fault}")
         if report.verdict == "rolled_back":
             note(
-                "svc: Decisions that were published are not in the ledger.\n"
-                "     If you restored a backup, run `svc world restored` with what `svc world audit --json` printed at "
-                "the backup. If nobody did, somebody took them out: restore the newest backup."
+                "svc: Published decisions are missing from the ledger.\n"
+                "     If you restored a backup, run `svc world restored` with the output of `svc world audit --json` "
+                "from the time of the backup. If nobody did, someone removed them: restore the newest backup."
             )
     if not report.intact:
         raise typer.Exit(1)
 
 
 def restored(backup_audit: Path | None, as_json: bool) -> None:
-    """Records that a backup was restored, so that `audit` expects no decision that was published before.
+    """Records that a backup was restored, so that `audit` does not expect the decisions published after that backup.
 
-    Refuses a chain that was tampered with, and one that is not that of the backup.
+    Refuses a chain that was tampered with, or that is not the backup's.
     """
     with operator_problems(as_json), existing_ledger() as (settings, ledger), ledger.read() as reader:
         report = verify(reader, known_heads(settings))
         if report.faults:
             raise RestoreRefused(
-                f"The ledger was changed otherwise than by a restore: {report.faults[0]}.",
-                cure="`svc world audit` shows all that was found; restore another backup.",
+                f"The ledger was changed other than by a restore: {report.faults[0]}.",
+                cure="Run `svc world audit` to see all findings, and restore another backup.",
             )
         if backup_audit is not None:
             _require_chain_of(reader, backup_audit)
@@ -99,23 +100,23 @@ def restored(backup_audit: Path | None, as_json: bool) -> None:
 
 
 def _require_chain_of(reader: Reader, backup_audit: Path) -> None:
-    """Raises `RestoreRefused` unless the chain begins as that of which `svc world audit --json` printed this file."""
+    """Raises `RestoreRefused` unless the chain begins with the chain whose `svc world audit --json` output is given."""
     try:
         printed = msgspec.json.decode(backup_audit.read_bytes(), type=AuditReport)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise RestoreRefused(
-            f"{backup_audit} is not what `svc world audit --json` prints.",
-            cure="Name the file that was made of it at the backup, or leave it out: then nothing is compared with it.",
+            f"{backup_audit} is not output of `svc world audit --json`.",
+            cure="Pass the output from the time of the backup, or leave it out to skip the comparison.",
         ) from None
     if not begins_with(reader, printed.decisions, printed.head):
         raise RestoreRefused(
-            f"The ledger's first {printed.decisions} decisions are not those of which {backup_audit} was printed.",
-            cure="Restore the ledger of that backup, or name the file of the backup that was restored.",
+            f"The ledger's first {printed.decisions} decisions differ from those in {backup_audit}.",
+            cure="Restore the ledger of that backup, or pass the file that belongs to the restored backup.",
         )
 
 
 def _superseded_text(superseded: int) -> str:
-    return f"{superseded} kept generations were published before of decisions that are lost"
+    return f"{superseded} kept generations were published from decisions that are now lost"
 
 
 def pending_(as_json: bool) -> None:
@@ -131,7 +132,7 @@ def pending_(as_json: bool) -> None:
     for seq, since, proposal in waiting:
         say(f"{seq:>8}  {since:%Y-%m-%d %H:%M:%SZ}  {proposal.actor.name:<32}  {_proposal_text(proposal)}")
     if not waiting:
-        say("nothing waits")
+        say("nothing is pending")
 
 
 def approve_(decision: int, name: str | None, as_json: bool) -> None:
@@ -152,12 +153,12 @@ def show_ontology(owner: str, version: int | None, as_json: bool) -> None:
     with operator_problems(as_json), existing_ledger() as (_, ledger), ledger.read() as reader:
         known = version_of(reader, given_owner(owner), version)
         if known is None:
-            raise OwnerInvalid(f"{owner} has no version {version}.", cure="See the newest without --version.")
+            raise OwnerInvalid(f"{owner} has no version {version}.", cure="Leave out --version to see the newest.")
     _print_ontology(known, [], as_json)
 
 
 def set_ontology_(owner: str, file: Path, as_json: bool) -> None:
-    """Sets an owner's words from a file, by the operator's hand."""
+    """Sets an owner's words from a file, on the operator's authority."""
     with operator_problems(as_json), opened_ledger() as (_, ledger):
         try:
             words = OwnOntology.model_validate(yaml.safe_load(file.read_text()) or {})
@@ -165,7 +166,7 @@ def set_ontology_(owner: str, file: Path, as_json: bool) -> None:
             outcome = set_ontology(ledger, actor, words, None)
         except (OSError, ValueError, yaml.YAMLError, RequestProblem) as fault:
             detail = fault.detail if isinstance(fault, RequestProblem) else str(fault)
-            raise OntologyRefused(f"{file} is not set: {detail}", cure="Mend the file; nothing was written.") from None
+            raise OntologyRefused(f"{file} is refused: {detail}", cure="Fix the file; nothing was written.") from None
     _print_ontology(outcome.version, [node.id for node in outcome.changed], as_json)
 
 
@@ -176,13 +177,14 @@ def _print_ontology(version: OntologyVersion, changed: list[str], as_json: bool)
         print_json({"ok": True, "ontology": words, **recorded})
         return
     say(yaml.safe_dump(words, sort_keys=False).rstrip())
-    say(f"# version {version.version}, since {version.recorded_at or 'ever'}; {len(changed)} facts hold otherwise now")
+    say(f"# version {version.version}, since {version.recorded_at or 'ever'}; {len(changed)} facts changed with it")
 
 
 def forget(owner: str, name: str | None, as_json: bool) -> None:
-    """Deletes the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
+    """Deletes the texts of an owner's private nodes and edges from every file. The audit chain stays intact.
 
-    The command has to be repeated after an interruption. Erasures by owners that wait for the files end with it.
+    The command must be repeated after an interruption. It also completes owners' own erasures that are still waiting
+    for the files.
     """
     with operator_problems(as_json):
         with existing_ledger() as (_, ledger):

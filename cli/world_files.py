@@ -32,14 +32,14 @@ from warehouse.world.importing import import_graph
 from warehouse.world.served import OVERLAY_EVENTS_AT_MOST
 
 PROGRESS_EVERY = 50_000
-"""Nodes and edges between two lines of progress."""
+"""Nodes and edges between two progress lines."""
 
 FOLDED_BESIDE_FROM = 200_000
 """Nodes and edges that a second process folds while the next ones are written."""
 
 _WITHHELD = {
-    "forgotten": "were erased before and stay so; `--graph` with a new name takes the notes anew",
-    "corrected": "stay as their owner corrected or retracted them",
+    "forgotten": "were erased before and remain erased; to import the notes again, use `--graph` with a new name",
+    "corrected": "remain as their owner corrected or retracted them",
     "other_type": "have the id of a node of another type",
 }
 
@@ -63,7 +63,7 @@ def export(file: Path, owner: str | None, form: Format, as_json: bool) -> None:
 
 @contextmanager
 def _replacing(file: Path) -> Iterator[BinaryIO]:
-    """Opens a file of this user only, which takes the place of `file` once it is whole."""
+    """Opens a temporary file, private to this user, which replaces `file` once it is complete."""
     if str(file) == "-":
         yield sys.stdout.buffer
         return
@@ -74,7 +74,7 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise StoreUnusable(
             f"{file} can't be written: {error.strerror}.",
-            cure="Name a file in a folder that exists and that you may write to.",
+            cure="Pass a file in an existing folder to which you may write.",
         ) from None
     try:
         with os.fdopen(descriptor, "wb") as target:
@@ -107,11 +107,13 @@ def import_(path: Path, owner: str, graph: str | None, name: str | None, as_json
 def _exported(path: Path, graph: str | None) -> Path:
     if path.suffix.lower() in NOTE_SUFFIXES:
         raise ImportRefused(
-            f"{path} is a note, and notes are imported by their folder.",
+            f"{path} is a note, and notes are imported by folder.",
             cure=f"Import its folder: svc world import {path.parent} --owner OWNER",
         )
     if graph is not None:
-        raise ImportRefused(f"{path} is no folder of notes.", cure="Leave out `--graph`, which names a folder's graph.")
+        raise ImportRefused(
+            f"{path} is not a folder of notes.", cure="Leave out `--graph`, which names a folder's graph."
+        )
     return path
 
 
@@ -139,7 +141,7 @@ def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, ope
     except RequestProblem as problem:
         raise ImportRefused(
             f"{path}: {problem.detail} ({problem.code})",
-            cure="Mend the file, or export it again. What an interrupted import wrote stays; the same command goes on.",
+            cure="Fix the file or export it again. What an interrupted import wrote is kept; repeat it to continue.",
         ) from problem
     return {
         "ok": outcome.verdict == "approved",
@@ -154,12 +156,12 @@ def _import_file(settings: Settings, ledger: Ledger, path: Path, owner: str, ope
 
 
 def _publish(settings: Settings) -> None:
-    """Publishes a generation whose search holds what was imported; before the first one a run does that."""
+    """Publishes a generation whose search contains the imported graph. Before the first one, a run will do that."""
     if current_pointer(settings.data_dir) is None:
         return
     from pipelines.initial_publish import publish_again  # Dagster takes seconds to import
 
-    note("publishing, so that the search holds it all")
+    note("publishing, so that search covers the import")
     publish_again(settings)
 
 
@@ -170,11 +172,11 @@ def _say_report(report: dict[str, Any]) -> None:
     for left in report.get("leftOut", ()):
         say(f"left out {left['file']}: {left['reason']}")
     for edge in report.get("contradictions", ()):
-        say(f"{edge['source']}: {edge['type']} {edge['taken']} is taken, {edge['notTaken']} is only related")
+        say(f"{edge['source']}: {edge['type']} {edge['taken']} is accepted, {edge['notTaken']} is only related")
     for reason, nodes in report.get("withheld", {}).items():
         say(f"{nodes} nodes {_WITHHELD[reason]}")
     if (not_kept := report.get("notKept")) and not_kept["parts"]:
-        say(f"{not_kept['parts']} parts with {not_kept['characters']:,} characters are in no node; the first of them:")
+        say(f"{not_kept['parts']} parts with {not_kept['characters']:,} characters are in no node; the first ones:")
         for part in not_kept["first"]:
             say(f"  {part['file']}: {' '.join(part['text'].split())}")
     if "documents" in report:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from contracts.world.extraction.same_statements import Statement
 
 MOST_NOT_KEPT = 20
-"""Parts that are in no node of which a report has the text."""
+"""How many of the parts that are in no node a report quotes."""
 
 DOCUMENTS_AT_ONCE = 20
 CHARACTERS_AT_ONCE = 100_000
-"""Notes that are read together: within what one request may hold."""
+"""Limits of the notes that are read together; they are within the limits of one request."""
 
 NOTE_SUFFIXES = (".md", ".markdown")
 
@@ -47,8 +47,8 @@ _LONGEST_FOLDER_NAME = 55
 
 
 def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> dict[str, Any]:
-    """Reads every note below a folder as a document of its owner. Reading it again replaces what the notes no longer
-    say, and ends what only notes said that are gone."""
+    """Reads every note below a folder as a document of its owner. Reading the folder again replaces statements that are
+    no longer in the notes, and ends statements that were only in deleted notes."""
     from api.world.large import former_documents
     from contracts.world.extraction.document_names import DocumentNames
 
@@ -61,7 +61,7 @@ def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) ->
     for notes in _notes(folder, paths, names, done):
         note(f"reading {notes[0].path}" + (f" and {len(notes) - 1} more" if len(notes) > 1 else ""))
         _build(ledger, owner, graph_id, notes, surveyed, done)
-    if done.present:  # a folder that is not mounted is empty, too
+    if done.present:  # an unmounted folder is empty too, and must not end everything
         _end_gone(ledger, owner, graph_id, done)
     return {
         "ok": not done.left_out,
@@ -81,17 +81,19 @@ def import_notes(ledger: Ledger, folder: Path, owner: str, graph: str | None) ->
 
 
 def _graph_of(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> str:
-    """Returns the id of a folder's graph: the one given, or the folder's name with a hash of its path.
+    """Returns the id of a folder's graph: the given one, or the folder's name with a hash of its path, because two
+    folders may have the same name.
 
-    Two folders may have the same name. Earlier versions called the graph by the name alone: whose that graph is nobody
-    knows but its owner. Raises `ImportRefused`.
+    Raises `ImportRefused`, also if there is a graph from an earlier version, which used only the name: only the owner
+    knows which folder that graph belongs to.
     """
     from contracts.world.extraction.sources import source_of
 
     if graph is not None:
         if _GRAPH_ID.fullmatch(graph) is None:
             raise ImportRefused(
-                f"{graph!r} is no name of a graph.", cure="Use 1 to 64 letters, digits and . _ - after the first."
+                f"{graph!r} is not a valid graph name.",
+                cure="Use 1 to 64 letters and digits, and after the first one also . _ -",
             )
         return graph
     place = folder.resolve()
@@ -102,8 +104,8 @@ def _graph_of(ledger: Ledger, folder: Path, owner: str, graph: str | None) -> st
         sources = {row["source"] for row in reader.rows("world_sources_of", owner=owner)}
     if source_of(former) in sources and source_of(graph_id) not in sources:
         raise ImportRefused(
-            f"{owner} has a graph {former} already, which may be of another folder.",
-            cure=f"Go on with it by `--graph {former}`, or begin a graph of {place} by `--graph {graph_id}`.",
+            f"{owner} already has a graph {former}, which may be of another folder.",
+            cure=f"Continue it with `--graph {former}`, or start a graph of {place} with `--graph {graph_id}`.",
         )
     return graph_id
 
@@ -114,7 +116,7 @@ class Decided:
     def __init__(self) -> None:
         self.documents = 0
         self.present: set[str] = set()
-        """The ids of all notes that are there, also of those that are left out."""
+        """The ids of all existing notes, including those that are left out."""
         self.gone = 0
         self.nodes = 0
         self.edges = 0
@@ -131,7 +133,7 @@ class Decided:
         return self.nodes + self.edges
 
     def built(self, documents: int, built: dict[str, Any], decision: Decision | None) -> None:
-        """Counts what was written and withheld, and keeps by their titles what contradicts itself in the graph."""
+        """Counts what was written and withheld, and collects the graph's contradictions by title."""
         self.documents += documents
         self.withheld.update(node["reason"] for node in built["withheld"])
         unread = built["notUnderstood"]
@@ -185,12 +187,12 @@ def _notes(folder: Path, paths: Iterable[Path], names: DocumentNames, done: Deci
             done.left_out.append({"file": name, "reason": fault})
             continue
         if (secret := secret_in(text)) is not None:
-            done.left_out.append({"file": name, "reason": f"it holds {SECRETS[secret]}, which no graph keeps"})
+            done.left_out.append({"file": name, "reason": f"it contains {SECRETS[secret]}, which no graph may store"})
             continue
         if together and (len(together) >= DOCUMENTS_AT_ONCE or size + len(text) > CHARACTERS_AT_ONCE):
             yield together
             together, size = [], 0
-        # an id that is not the path does not tell where the note is
+        # An id that differs from the path does not show where the note is.
         url = None if document_id == name or fault_of_title(name, _LONGEST_URL) else name
         together.append(Note(name, SourceDocument(id=document_id, markdown=text, url=url)))
         size += len(text)
@@ -199,7 +201,7 @@ def _notes(folder: Path, paths: Iterable[Path], names: DocumentNames, done: Deci
 
 
 def _text_of(path: Path) -> tuple[str | None, str]:
-    """Returns the text of a note, or None and why it can't be read."""
+    """Returns the text of a note, or None and the reason why it can't be read."""
     try:
         return path.read_text(encoding="utf-8"), ""
     except UnicodeDecodeError:
@@ -221,8 +223,8 @@ def _survey(
     former: AbstractSet[str],
     notes_of: Callable[[Decided], Iterable[list[Note]]],
 ) -> Surveyed:
-    """Reads all notes once before any is written: whom one note names as a person, any other may call, and what one
-    note has no more may stand in another."""
+    """Reads all notes once before writing any: one note may refer to a person that another one introduces, and a
+    statement removed from one note may have moved to another."""
     from api.world.large import Surveyed, known_people, recognise
 
     there = Decided()
@@ -245,7 +247,7 @@ def _look_through(
     stated: list[Statement] | None,
     people: set[str],
 ) -> None:
-    """Adds what some notes state, and whom they name. If one of them can't be taken, it is what the others state."""
+    """Collects the statements and people of some notes. If one note is refused, collects those of the others."""
     from api.world.large import statements_of
 
     try:
@@ -266,7 +268,7 @@ def _request(graph_id: str, notes: list[Note]) -> BuildRequest:
 
 
 def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], surveyed: Surveyed, done: Decided) -> None:
-    """Builds and writes the graph of some notes. If one of them can't be taken, the others are taken without it."""
+    """Builds and writes the graph of some notes. If one of the notes is refused, the others are written without it."""
     from api.world.large import prepare_build, unpacked
 
     try:
@@ -287,7 +289,7 @@ def _build(ledger: Ledger, owner: str, graph_id: str, notes: list[Note], surveye
 
 
 def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:
-    """Ends what only notes said that are gone."""
+    """Ends the statements that were only in deleted notes."""
     from api.world.large import documents_built
 
     gone = sorted(documents_built(ledger, graph_id, owner) - done.present)
@@ -296,7 +298,7 @@ def _end_gone(ledger: Ledger, owner: str, graph_id: str, done: Decided) -> None:
 
 
 def _end(ledger: Ledger, owner: str, graph_id: str, gone: list[str], done: Decided) -> None:
-    """Ends what these documents said. If one of them can't be ended, the others are ended without it."""
+    """Ends the statements of these documents. If one document can't be ended, the others are ended without it."""
     from api.world.large import prepare_ending, unpacked
 
     note(f"ending {gone[0]}" + (f" and {len(gone) - 1} more" if len(gone) > 1 else ""))

@@ -1,7 +1,7 @@
-"""Writes the clients' types from the description: `python clients/generate.py`. Part of `make contracts`.
+"""Generates the clients' types from the OpenAPI description: `python clients/generate.py`. Part of `make contracts`.
 
-The Python types come from datamodel-code-generator. The JavaScript ones come from openapi-typescript, which is one of
-the Node.js tools of `tests/web`; where those are not installed, they stay as they are.
+The Python types come from datamodel-code-generator. The JavaScript types come from openapi-typescript, one of the
+Node.js tools of `tests/web`; if those are not installed, the JavaScript types remain unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JAVASCRIPT_TYPES = JAVASCRIPT / "api-types.d.ts"
 WEB_TOOLS = CLIENTS.parent / "tests/web/node_modules/.bin"
 
 _NULL = {"type": "object", "nullable": True, "enum": [None]}
-"""The spelling of null beside a reference in OpenAPI 3.0.3 (`api/openapi/lowering.py`)."""
+"""How OpenAPI 3.0.3 spells null as an alternative to a reference (`api/openapi/lowering.py`)."""
 
 _HEADER = '"""The bodies of the service\'s API. Made by clients/generate.py from the description: don\'t edit."""'
 
@@ -40,7 +40,7 @@ def schemas_alone(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def python_types(description: dict[str, Any]) -> str:
-    """Returns a module of `TypedDict`s. The types stay open: an answer may have more than they know."""
+    """Returns a module of `TypedDict`s. The types remain open: an answer may have more fields than they know."""
     with tempfile.TemporaryDirectory() as directory:
         source, made = Path(directory, "description.json"), Path(directory, "types.py")
         source.write_text(json.dumps(schemas_alone(description)))
@@ -63,7 +63,7 @@ def python_types(description: dict[str, Any]) -> str:
 
 
 def javascript_types(description: dict[str, Any]) -> dict[str, str]:
-    """Returns declarations by their file: of the bodies, and of the modules, whose comments tsc reads."""
+    """Returns declarations by file name: for the bodies, and for the modules, from whose comments tsc derives them."""
     with tempfile.TemporaryDirectory() as directory:
         source, made = Path(directory, "description.json"), Path(directory, JAVASCRIPT_TYPES.name)
         source.write_text(json.dumps(schemas_alone(description)))
@@ -90,8 +90,8 @@ def main() -> None:
             (JAVASCRIPT / name).write_text(declarations)
     else:
         print(
-            "clients: the types of clients/js are not made, since openapi-typescript is missing. Where bodies of "
-            "the API changed, run `npm ci --ignore-scripts --prefix tests/web`, then `make contracts` again"
+            "clients: the types of clients/js were not generated, because openapi-typescript is missing. If bodies of "
+            "the API changed, run `npm ci --ignore-scripts --prefix tests/web`, and then `make contracts` again"
         )
 
 

@@ -311,7 +311,7 @@ class Faults:
         said = len(self.service.a.said())
         self.service.a.serving_process().kill()
         self._publish()
-        self.service.a.wait_for("which had ended by itself", said)
+        self.service.a.wait_for("which had stopped by itself", said)
 
     def supervisor_is_killed(self) -> None:
         """What it left is ended by its next start."""

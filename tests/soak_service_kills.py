@@ -42,7 +42,7 @@ class Run:
     def up(self) -> None:
         """Start, and hold what the service says against the chain once it answers."""
         self.service = self.installation.run()
-        while not any("going on from block" in line or "is reset" in line for line in list(self.service.lines)):
+        while not any("continuing at block" in line or "is reset" in line for line in list(self.service.lines)):
             if any("written in" in line for line in list(self.service.lines)):
                 break
             assert self.service.process.poll() is None, self.service.lines

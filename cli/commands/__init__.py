@@ -1,1 +1,1 @@
-"""Every command of `svc` with its options and help text, a module for each panel of `svc --help`. Contains no work."""
+"""Declares every `svc` command with its options and help text, one module per panel of `svc --help`. Does no work."""

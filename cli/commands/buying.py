@@ -1,4 +1,4 @@
-"""Declares the commands that buy a key, and the operator's for what was paid."""
+"""Declares the commands that buy a key, and the operator's commands for what was paid."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,23 +13,25 @@ BUYING: Final = "Buy a key"
 app = typer.Typer()
 claim = typer.Typer()
 
-QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; default the newest one kept here.")]
+QuoteId = Annotated[str | None, typer.Option("--quote", help="Id of the quote; default: the newest one stored here.")]
 
 
 @app.command(rich_help_panel=BUYING)
 @runs("cli.purchase:quote")
 def quote(
-    payer: Annotated[str | None, typer.Option(help="Address that will pay; on the demo chain one of its own.")] = None,
+    payer: Annotated[
+        str | None, typer.Option(help="Address that will pay; default: on the demo chain, one of its accounts.")
+    ] = None,
     operator: Annotated[
-        str | None, typer.Option(help="Address that owns the key once it has signed; default the payer.")
+        str | None, typer.Option(help="Address that will own the key once it has signed; default: the payer.")
     ] = None,
-    plan: Annotated[
-        str | None, typer.Option(help="Id of the plan, as the catalogue lists it; default the set-up plan.")
+    plan: Annotated[str | None, typer.Option(help="Id of the plan in the catalogue; default: the set-up plan.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Address of the service; default: SVC_BASE_URL, or this machine's service.")
     ] = None,
-    url: Annotated[str | None, typer.Option(help="Address of the service; default SVC_BASE_URL, or here.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for a quote, and keep it for `svc pay` and `svc claim`.
+    """Request a quote and store it for `svc pay` and `svc claim`.
 
     Example: `svc quote --plan api_basic_monthly`
     """
@@ -42,14 +44,14 @@ def pay(
     key_file: Annotated[
         Path | None,
         typer.Option(
-            help="The payer's key: an encrypted JSON key file, or 64 hex digits; on the demo chain not needed."
+            help="The payer's key: an encrypted JSON key file, or a file with 64 hex digits; the demo chain needs none."
         ),
     ] = None,
-    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to send to; default SVC_RPC_URLS.")] = None,
+    rpc: Annotated[str | None, typer.Option(help="JSON-RPC address to send to; default: SVC_RPC_URLS.")] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for a block.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
-    """Pay a quote in one transfer. Repeating it sends the same signed transaction, so nothing is paid twice.
+    """Pay a quote with one transfer. Repeating the command sends the same signed transaction, so you never pay twice.
 
     Example: `svc pay --key-file payer.json`
     """
@@ -63,14 +65,14 @@ def claim_key(
     context: typer.Context,
     quote_id: QuoteId = None,
     transaction: Annotated[
-        str | None, typer.Option(help="Hash of the payment; default the one that `svc pay` sent.")
+        str | None, typer.Option(help="Hash of the payment's transaction; default: the one that `svc pay` sent.")
     ] = None,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait while the payment is not settled.")] = 300.0,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for the payment to settle.")] = 300.0,
     as_json: AsJson = False,
 ) -> None:
-    """Redeem a paid quote: ask until the payment is settled, and print the API key.
+    """Redeem a paid quote: wait until the payment is settled, then print the API key.
 
-    The subcommands are the operator's: they show claims and settle money that no claim uses.
+    The subcommands are for the operator: they show claims and settle money that no claim uses.
 
     Example: `svc quote && svc pay && svc claim`
     """
@@ -81,7 +83,7 @@ def claim_key(
 @claim.command("show")
 @runs("cli.claim:show")
 def claim_show(
-    claim_id: Annotated[str, typer.Argument(help="The claim's id, as its receipt names it.")], as_json: AsJson = False
+    claim_id: Annotated[str, typer.Argument(help="The claim's id, from its receipt.")], as_json: AsJson = False
 ) -> None:
     """Show a claim: its state, its payment and the state of its key.
 
@@ -92,7 +94,7 @@ def claim_show(
 @claim.command("unmatched")
 @runs("cli.cases:unmatched")
 def claim_unmatched(as_json: AsJson = False) -> None:
-    """List the cases of money that no claim uses, newest first: the amount sent, and the amount asked.
+    """List the cases of money that no claim uses, newest first: the amount sent and the amount asked for.
 
     Example: `svc claim unmatched`
     """
@@ -103,17 +105,17 @@ def claim_unmatched(as_json: AsJson = False) -> None:
 def claim_resolve(
     case_id: Annotated[str, typer.Argument(help="The case's id, as `svc claim unmatched` shows it.")],
     issue: Annotated[
-        bool, typer.Option("--issue", help="Issue the key of its quote and print it; an excess is due back.")
+        bool, typer.Option("--issue", help="Issue and print the key of its quote; any excess must be sent back.")
     ] = False,
     received: Annotated[
-        str | None, typer.Option(help="The same, with the case of another payment of the sender that brought the rest.")
+        str | None, typer.Option(help="Like --issue, with the case of the sender's other payment that paid the rest.")
     ] = None,
-    supplement: Annotated[bool, typer.Option("--supplement", help="Print the quote over what is missing.")] = False,
-    refund: Annotated[bool, typer.Option("--refund", help="Record that all of it has to be sent back.")] = False,
+    supplement: Annotated[bool, typer.Option("--supplement", help="Print a quote for the missing amount.")] = False,
+    refund: Annotated[bool, typer.Option("--refund", help="Record that all of the money must be sent back.")] = False,
     refunded: Annotated[str | None, typer.Option(help="Hash of the transaction that sent the money back.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Settle a case: issue the key of its quote to its sender, ask for the rest, or record that money goes back.
+    """Settle a case: issue the key of its quote to its sender, request the rest, or record a refund.
 
     Example: `svc claim resolve CASE --issue`
     """

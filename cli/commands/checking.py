@@ -15,15 +15,15 @@ CHECKING: Final = "Check and measure"
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 
 app = typer.Typer()
-docs = group("Check the documents by which agents find and understand a service.")
+docs = group("Check the documents with which agents find and understand a service.")
 
 
 @app.command(rich_help_panel=CHECKING)
 @runs("cli.doctor:doctor")
 def doctor(as_json: AsJson = False) -> None:
-    """Check machine, settings, chain and stores; print a cure for each failing line.
+    """Check the machine, settings, chain and stores, and print a cure for each failing line.
 
-    Exits with 1 if one fails, with 2 if the settings can't be read.
+    Exits with 1 if a check fails, and with 2 if the settings can't be read.
 
     Example: `svc doctor`
     """
@@ -35,35 +35,38 @@ def verify(
     url: Annotated[
         str | None,
         typer.Argument(
-            help="Address of the service, such as http://127.0.0.1:8000; offline also a folder.", show_default=False
+            help="Address of the service, such as http://127.0.0.1:8000; with --offline, also a folder.",
+            show_default=False,
         ),
     ] = None,
     rpc: Annotated[
-        str | None, typer.Option(help="JSON-RPC address to ask; default SVC_RPC_URLS or the demo's.")
+        str | None, typer.Option(help="JSON-RPC address to query; default: SVC_RPC_URLS, or the demo's.")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Prove every balance from the files and --block-hash; ask no RPC.")
+        bool, typer.Option("--offline", help="Prove every balance from the files and --block-hash, without RPC.")
     ] = False,
     block_hash: Annotated[
         str | None, typer.Option(help="Hash of the list's block, from a source that you trust; for --offline.")
     ] = None,
     as_json: AsJson = False,
     mirror: Annotated[
-        str | None, typer.Option(help="Address of a mirror: check all its files against the service's signed manifest.")
+        str | None,
+        typer.Option(help="Address of a mirror: check all of its files against the service's signed manifest."),
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="Saved key set of the service; default: its jwks.json.")] = None,
     seen: Annotated[
-        Path | None, typer.Option(help="File that remembers the newest version seen, so that older ones are found.")
+        Path | None, typer.Option(help="File that remembers the newest version seen, to detect older ones.")
     ] = None,
     token: Annotated[
-        str | None, typer.Option(help="Address of one token: only its list. Default: every token; offline the first.")
+        str | None,
+        typer.Option(help="Address of the only token to check. Default: every token; with --offline, the first."),
     ] = None,
 ) -> None:
-    """Prove published holder lists again: file, sums, supply and balances. Exits with 0 only if all are proven.
+    """Prove published holder lists anew: file, sums, supply and balances. Exits with 0 only if all are proven.
 
-    With --offline a service or a folder needs the list and its storage proof, both in /data/.
+    With --offline, the service or folder must have the list and its storage proof in /data/.
 
-    With --mirror, URL is the service whose copy is checked; by default it is this installation.
+    With --mirror, URL is the service whose copy is checked; the default is this installation.
 
     Example: `svc verify https://agents.example --rpc https://node.example`
     """
@@ -83,7 +86,7 @@ def docs_check(
     base_url: Annotated[str, typer.Argument(help="Address of the service, such as http://127.0.0.1:8000")],
     as_json: AsJson = False,
 ) -> None:
-    """Read every document, follow every link, compare what they state. Exits with 0 only if nothing is wrong.
+    """Read every document, follow every link and compare their statements. Exits with 0 only if nothing is wrong.
 
     Example: `svc docs check http://127.0.0.1:8000`
     """
@@ -95,12 +98,12 @@ def docs_check(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
 def bench(context: typer.Context) -> None:
-    """Measure ingestion, serving, selling, the guardrail and the graph against their alternatives.
+    """Benchmark ingestion, serving, selling, the guardrail and the graph against their alternatives.
 
     Example: `svc bench serving keys`
     """
     if not (CHECKOUT / "benchmarks" / "__main__.py").exists():
-        note(f"svc: the benches are in the repository and not in the package: there is no {CHECKOUT / 'benchmarks'}")
+        note(f"svc: the benchmarks are in the repository, not in the package: {CHECKOUT / 'benchmarks'} does not exist")
         raise typer.Exit(2)
     os.chdir(CHECKOUT)
     os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *context.args])

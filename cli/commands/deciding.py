@@ -19,7 +19,7 @@ intake = group("List, review, export and forget registrations.")
 guardrail = typer.Typer(
     cls=LibraryCommands,
     no_args_is_help=True,
-    help="Judge actions, explain verdicts, put the guardrail before what agents do, and approve what it blocks.",
+    help="Judge actions, explain verdicts, put the guardrail in front of agents, and approve what it blocks.",
 )
 
 app.add_typer(keys, name="keys", rich_help_panel=DECIDING)
@@ -31,25 +31,28 @@ KeyId = Annotated[str, typer.Argument(help="The key's id, as `svc keys list` sho
 @runs("cli.keys:create")
 def keys_create(
     tier: Annotated[
-        Tier, typer.Option(case_sensitive=False, help="Requests a day: 100 (free), 1,000 (basic) or any number (pro).")
+        Tier, typer.Option(case_sensitive=False, help="Requests per day: 100 (free), 1,000 (basic) or unlimited (pro).")
     ],
-    owner: Annotated[str, typer.Option(help="Name of the owner of what the key writes: alice is local:alice.")],
+    owner: Annotated[
+        str, typer.Option(help="Name of the owner of everything the key writes; alice stands for local:alice.")
+    ],
     role: Annotated[
         Role,
         typer.Option(
-            case_sensitive=False, help="An operator's key also approves what the guardrail blocks for others."
+            case_sensitive=False,
+            help="An operator's key can also approve actions that the guardrail blocks for others.",
         ),
     ] = Role.CALLER,
     max_class: Annotated[
         SourceClass,
         typer.Option(
             case_sensitive=False,
-            help="Highest class of sources that it may claim, correct and confirm; `owner`: only in the owner's hands.",
+            help="Highest source class that the key may claim, correct and confirm; give `owner` only to the owner.",
         ),
     ] = KEYS_CLAIM,
     signer: Annotated[
         str | None,
-        typer.Option(help="Public Ed25519 key (base64url) of the system that signs; for --max-class signed_system."),
+        typer.Option(help="Public Ed25519 key (base64url) of the signing system; for --max-class signed_system."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,7 +65,7 @@ def keys_create(
 @keys.command("list")
 @runs("cli.keys:list_")
 def keys_list(as_json: AsJson = False) -> None:
-    """List every key, newest first: its owner, its state and its use. Uses of the last seconds may be missing.
+    """List every key, newest first: its owner, its state and its use. Use in the last few seconds may be missing.
 
     Example: `svc keys list`
     """
@@ -71,7 +74,7 @@ def keys_list(as_json: AsJson = False) -> None:
 @keys.command("moved")
 @runs("cli.keys:moved")
 def keys_moved(as_json: AsJson = False) -> None:
-    """List the keys that a migration gave to the address that paid, because their operator had never signed.
+    """List the keys that a migration moved to the paying address because their operator had never signed.
 
     Example: `svc keys moved`
     """
@@ -80,7 +83,7 @@ def keys_moved(as_json: AsJson = False) -> None:
 @keys.command("revoke")
 @runs("cli.keys:revoke")
 def keys_revoke(key_id: KeyId, as_json: AsJson = False) -> None:
-    """Make a key invalid for ever, at once and in every process.
+    """Revoke a key for good, at once and in every process.
 
     Example: `svc keys revoke key_71d4bb63da1386487584d9f66e8b83ee`
     """
@@ -98,7 +101,7 @@ def keys_rotate(key_id: KeyId, as_json: AsJson = False) -> None:
 @keys.command("rotate-signing")
 @runs("cli.keys:rotate_signing")
 def keys_rotate_signing(as_json: AsJson = False) -> None:
-    """Add a signing key: published at once, it signs when every cached key set has expired. Older ones still verify.
+    """Add a signing key: published at once, it signs once all cached key sets have expired. Older keys still verify.
 
     Example: `svc keys rotate-signing`
     """
@@ -107,7 +110,7 @@ def keys_rotate_signing(as_json: AsJson = False) -> None:
 @app.command(rich_help_panel=DECIDING)
 @runs("cli.pair:pair")
 def pair(as_json: AsJson = False) -> None:
-    """Print a pairing code for an assistant. It works once, for ten minutes.
+    """Print a pairing code for an assistant. It works once, within ten minutes.
 
     Example: `svc pair`
     """
@@ -121,7 +124,7 @@ IntakeId = Annotated[str, typer.Argument(help="The intake's id, as `svc intake l
 @intake.command("list")
 @runs("cli.intake:list_")
 def intake_list(
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="The greatest number of rows.")] = 100,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="Most rows to list.")] = 100,
     as_json: AsJson = False,
 ) -> None:
     """List the newest intakes, without contact data.
@@ -138,7 +141,7 @@ def intake_review(
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve an intake, or ask for changes.
+    """Approve an intake, or request changes.
 
     Example: `svc intake review INTAKE --approve`
     """
@@ -147,7 +150,7 @@ def intake_review(
 @intake.command("export")
 @runs("cli.intake:export")
 def intake_export(intake_id: IntakeId, as_json: AsJson = False) -> None:
-    """Print everything that is kept of an intake, including contact data.
+    """Print everything that is stored of an intake, including contact data.
 
     Example: `svc intake export INTAKE --json > intake.json`
     """
@@ -156,9 +159,9 @@ def intake_export(intake_id: IntakeId, as_json: AsJson = False) -> None:
 @intake.command("forget")
 @runs("cli.intake:forget")
 def intake_forget(intake_id: IntakeId, name: OnTrail = None, as_json: AsJson = False) -> None:
-    """Delete what is kept of an intake from every file, except lane, profile, day and states. Counts stay.
+    """Delete what is stored of an intake from every file, except lane, profile, day and states. Counts remain.
 
-    It may be repeated, and has to be where it was interrupted.
+    The command may be repeated, and must be repeated if it was interrupted.
 
     Example: `svc intake forget INTAKE`
     """
@@ -177,14 +180,15 @@ def guardrail_group() -> None:
 @runs("cli.guardrail:approve")
 def guardrail_approve(
     digest: Annotated[str, typer.Argument(help="The `digest` of the check that blocked the action.")],
-    owner: Annotated[str, typer.Option(help="Whose check it is: NAME (local:NAME), an address or profile:ID.")],
-    minutes: Annotated[int, typer.Option(min=1, max=60, help="Time until the token expires.")] = 10,
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask: for a script of the operator's.")] = False,
+    owner: Annotated[str, typer.Option(help="Owner of the check: NAME (for local:NAME), an address or profile:ID.")],
+    minutes: Annotated[int, typer.Option(min=1, max=60, help="Minutes until the token expires.")] = 10,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation; for the operator's scripts.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let a blocked action pass once: print a token for the context of the owner's next check of it.
 
-    Shows what is known of the check and asks. It needs the master secret, so it works on the service's host alone.
+    Shows what is known about the check and asks for confirmation. Needs the master secret, so it only works on the
+    service's host.
 
     Example: `svc guardrail approve DIGEST --owner local:alice`
     """

@@ -1,4 +1,4 @@
-"""Declares commands: what does a command's work is named here, and imported when the command runs.
+"""Helpers for declaring commands. The function that does a command's work is named, and imported when the command runs.
 
 Importing Dagster, the stores or web3 with the declarations would cost every `--help` seconds.
 """
@@ -12,11 +12,11 @@ import typer
 
 from cli.signals import while_signals_end
 
-OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the trail; default the name of your account.")]
+OnTrail = Annotated[str | None, typer.Option("--as", help="Your name on the audit trail; default: your user name.")]
 
 
 def runs(work: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Makes a declared command call `<module>:<function>`, whose parameters have the names of its options."""
+    """Makes a declared command call `<module>:<function>`, whose parameters are named like the command's options."""
 
     def declare(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -36,5 +36,5 @@ def perform(work: str, **options: object) -> None:
 
 
 def group(summary: str) -> typer.Typer:
-    """A command that only has subcommands."""
+    """Creates a command that only has subcommands."""
     return typer.Typer(no_args_is_help=True, help=summary)

@@ -8,19 +8,19 @@ import typer
 from cli.commands.declaring import OnTrail, group, runs
 from cli.output import AsJson
 
-app = group("Operate the graph: constitution, audit, waiting proposals, export, import, erasure.")
-ontology = group("The words that an owner adds to the ontology.")
+app = group("Operate the graph: constitution, audit, pending proposals, export, import, erasure.")
+ontology = group("Show or set the words that an owner adds to the ontology.")
 
-# The greatest revision is the greatest integer that JSON carries exactly; a store refuses more with an error.
+# The largest revision is the largest integer that JSON represents exactly; a store refuses larger ones with an error.
 Number = Annotated[
-    int, typer.Argument(min=1, max=2**53 - 1, help="The decision that waits, as `svc world pending` names it.")
+    int, typer.Argument(min=1, max=2**53 - 1, help="The pending decision's number, as `svc world pending` shows it.")
 ]
 
 
 @app.command("load")
 @runs("cli.world:load")
 def world_load(as_json: AsJson = False) -> None:
-    """Bring the graph to the constitution's files. Does nothing where it is there already.
+    """Update the graph to match the constitution's files. Does nothing if it already does.
 
     Example: `svc world load`
     """
@@ -32,10 +32,10 @@ def world_audit(
     newest: Annotated[int, typer.Option(min=0, max=1000, help="Print this many of the newest decisions.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Verify the chain of decisions, every event behind it, and the signed heads that kept generations hold.
+    """Verify the chain of decisions, every event behind it, and the signed heads in the kept generations.
 
-    Exits with 1 if something was tampered with, or if decisions that were published are gone and no restore of a backup
-    is recorded.
+    Exits with 1 if something was tampered with, or if published decisions are missing and no restored backup is
+    recorded.
 
     Example: `svc world audit --newest 10`
     """
@@ -50,14 +50,14 @@ def world_restored(
             metavar="AUDIT",
             exists=True,
             dir_okay=False,
-            help="What `svc world audit --json` printed at the backup, to compare the ledger with.",
+            help="Output of `svc world audit --json` from the time of the backup, to compare the ledger with.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record that you restored a backup of the ledger, so that the audit does not miss what was written after it.
+    """Record that you restored a backup of the ledger, so that the audit does not report later decisions as missing.
 
-    The signed record holds the chain as it is now: whatever is taken out or changed later is still found.
+    The signed record covers the chain as it is now: anything removed or changed afterwards is still detected.
 
     Example: `svc world restored ~/svc-backup/audit.json`
     """
@@ -75,7 +75,7 @@ def world_pending(as_json: AsJson = False) -> None:
 @app.command("approve")
 @runs("cli.world:approve_")
 def world_approve(decision: Number, name: OnTrail = None, as_json: AsJson = False) -> None:
-    """Let a proposal in. A stage may still reject it: then it keeps waiting, and the exit code is 1.
+    """Approve a proposal. If a stage still rejects it, it remains pending and the exit code is 1.
 
     Example: `svc world approve 42`
     """
@@ -85,7 +85,7 @@ def world_approve(decision: Number, name: OnTrail = None, as_json: AsJson = Fals
 @runs("cli.world:reject_")
 def world_reject(
     decision: Number,
-    reason: Annotated[str, typer.Option(help="The reason, for the audit.")] = "no reason given",
+    reason: Annotated[str, typer.Option(help="The reason, for the audit trail.")] = "no reason given",
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
@@ -97,14 +97,16 @@ def world_reject(
 
 app.add_typer(ontology, name="ontology")
 
-OWNER = Annotated[str, typer.Argument(help="The owner: NAME (local:NAME), an address or profile:ID.")]
+OWNER = Annotated[str, typer.Argument(help="The owner: NAME (for local:NAME), an address or profile:ID.")]
 
 
 @ontology.command("show")
 @runs("cli.world:show_ontology")
 def world_ontology_show(
     owner: OWNER,
-    version: Annotated[int | None, typer.Option(min=0, max=2**53 - 1, help="This version; default the newest.")] = None,
+    version: Annotated[
+        int | None, typer.Option(min=0, max=2**53 - 1, help="The version to print; default: the newest.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the words that an owner added to the ontology.
@@ -119,11 +121,13 @@ def world_ontology_set(
     owner: OWNER,
     file: Annotated[
         Path,
-        typer.Argument(exists=True, dir_okay=False, help="The words as JSON or YAML, in the form that `show` prints."),
+        typer.Argument(
+            exists=True, dir_okay=False, help="The words as JSON or YAML, in the format that `show` prints."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Make the words of a file those of an owner, as a new version. Refused where nodes would not fit.
+    """Replace an owner's words with those of a file, as a new version. Refused if existing nodes would not fit.
 
     Example: `svc world ontology set local:alice words.yaml`
     """
@@ -132,17 +136,17 @@ def world_ontology_set(
 @app.command("export")
 @runs("cli.world_files:export")
 def world_export(
-    file: Annotated[Path, typer.Argument(help="The file to write; `-` is stdout.")],
+    file: Annotated[Path, typer.Argument(help="The file to write; `-` for stdout.")],
     owner: Annotated[
         str | None,
-        typer.Option(help="Whose: NAME (local:NAME), an address or profile:ID. Without it the public graph."),
+        typer.Option(help="The owner: NAME (for local:NAME), an address or profile:ID; default: the public graph."),
     ] = None,
     form: Annotated[
         Literal["jsonl", "jsonld", "graphml"], typer.Option("--format", help="Only jsonl can be imported.")
     ] = "jsonl",
     as_json: AsJson = False,
 ) -> None:
-    """Write a graph to a file: validity, provenance, history, disputes and decisions, without texts that were erased.
+    """Write a graph to a file with validity, provenance, history, disputes and decisions, but without erased texts.
 
     Example: `svc world export --owner local:alice graph.jsonl`
     """
@@ -152,17 +156,17 @@ def world_export(
 @runs("cli.world_files:import_")
 def world_import(
     path: Annotated[Path, typer.Argument(exists=True, help="An exported file, or a folder of Markdown notes.")],
-    owner: Annotated[str, typer.Option(help="Whose it becomes: NAME (local:NAME), an address or profile:ID.")],
+    owner: Annotated[str, typer.Option(help="The new owner: NAME (for local:NAME), an address or profile:ID.")],
     graph: Annotated[
-        str | None, typer.Option(help="The name of a folder's graph; without it, by the folder's name and path.")
+        str | None, typer.Option(help="Name for a folder's graph; default: derived from the folder's name and path.")
     ] = None,
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring an exported graph, or the notes below a folder, into an owner's part. Nothing is written unless all fits.
+    """Import an exported graph, or the notes in a folder, into an owner's part. Writes nothing unless everything fits.
 
-    After an interruption the same command goes on. Notes that are read again replace what they said before, and what
-    notes said that are gone ends.
+    After an interruption, the same command continues. When notes are read again, their new content replaces the old,
+    and the content of deleted notes ends.
 
     Example: `svc world import notes --owner local:alice`
     """
@@ -171,13 +175,15 @@ def world_import(
 @app.command("forget")
 @runs("cli.world:forget")
 def world_forget(
-    owner: Annotated[str, typer.Argument(help="The owner: NAME (local:NAME), an address, profile:ID or capsule:ID.")],
+    owner: Annotated[
+        str, typer.Argument(help="The owner: NAME (for local:NAME), an address, profile:ID or capsule:ID.")
+    ],
     name: OnTrail = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete the texts of an owner's private nodes and edges from every file. The audit's chain stays whole.
+    """Delete the texts of an owner's private nodes and edges from every file. The audit chain stays intact.
 
-    It has to be repeated where it was interrupted. An owner of whom there is nothing is refused.
+    Repeat the command if it was interrupted. An owner who has nothing here is refused.
 
     Example: `svc world forget local:alice`
     """

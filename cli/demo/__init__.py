@@ -1,1 +1,1 @@
-"""The local chain that the service runs on without configuration: contracts, history, traffic, recording."""
+"""The local chain on which the service runs if nothing is configured: contracts, history, traffic, recording."""

@@ -1,4 +1,4 @@
-"""Runs the local EVM as a process: finds, installs, starts, stops it. Knows nothing of the chain's content."""
+"""Runs the local EVM as a process: finds, installs, starts and stops it. Knows nothing of the chain's content."""
 
 import os
 import platform
@@ -18,8 +18,8 @@ from cli.demo.compile import CHAIN_DIR
 from cli.demo.rpc import Rpc, RpcError
 from contracts.errors import AnvilUnavailable
 
-# Keeps the state of the newest blocks only. Without it every block keeps a copy (9 GB after 460 large blocks); with it
-# a demo answers calls at `finalized` at any time and grows by some 5 kB per block (104 MB after 1,500).
+# Keeps only the state of the newest blocks. Without it, every block keeps a copy (9 GB after 460 large blocks); with
+# it, a demo answers calls at `finalized` at any time and grows by some 5 kB per block (104 MB after 1,500).
 PRUNED: Final = ("--prune-history", "32")
 
 _INSTALL_WITHIN_S: Final = 300.0
@@ -32,12 +32,12 @@ _MACHINES: Final = {"x86_64": "amd64", "AMD64": "amd64", "arm64": "arm64", "aarc
 
 
 def platform_package(system: str, machine: str) -> str:
-    """Returns the npm package with a platform's binary, as `platform.system()` and `.machine()` name it."""
+    """Returns the npm package with the binary for a platform, given `platform.system()` and `platform.machine()`."""
     return f"anvil-{_SYSTEMS.get(system, system.lower())}-{_MACHINES.get(machine, machine.lower())}"
 
 
 def find_binary(chain_dir: Path = CHAIN_DIR) -> Path | None:
-    """Returns this platform's installed binary, or None. It is started directly: killing npx would leave it running."""
+    """Returns this platform's installed binary, or None. Callers start it directly: killing npx would not end it."""
     package = platform_package(platform.system(), platform.machine())
     name = "anvil.exe" if platform.system() == "Windows" else "anvil"
     binary = chain_dir / "node_modules" / "@foundry-rs" / package / "bin" / name
@@ -45,7 +45,7 @@ def find_binary(chain_dir: Path = CHAIN_DIR) -> Path | None:
 
 
 def install(chain_dir: Path = CHAIN_DIR, say: Callable[[str], None] = lambda _: None) -> Path:
-    """Returns the binary, and installs it from the lock if it is missing. Raises `AnvilUnavailable` with a cure."""
+    """Returns the binary, installing it from the lock if it is missing. Raises `AnvilUnavailable` with a cure."""
     binary = find_binary(chain_dir)
     if binary is not None:
         return binary
@@ -61,13 +61,13 @@ def install(chain_dir: Path = CHAIN_DIR, say: Callable[[str], None] = lambda _: 
     except (subprocess.SubprocessError, OSError) as error:
         raise AnvilUnavailable(
             f"npm could not install the local EVM ({error}).",
-            cure=f"Run `npm ci --ignore-scripts` in {chain_dir} and see what it says.",
+            cure=f"Run `npm ci --ignore-scripts` in {chain_dir} and read its output.",
         ) from error
     binary = find_binary(chain_dir)
     if binary is None:
         package = platform_package(platform.system(), platform.machine())
         raise AnvilUnavailable(
-            f"The lock holds no local EVM for this platform ({package}).",
+            f"The lock has no local EVM for this platform ({package}).",
             cure=f"Run `npm install --no-save @foundry-rs/{package}@1.7.1` in {chain_dir}, if it exists.",
         )
     return binary
@@ -83,7 +83,7 @@ def free_port() -> int:
 class Anvil:
     """One anvil process on a free port of 127.0.0.1, in its own process group, while the context is open.
 
-    `flags` are added to the command line. `load_state` is a JSON state file to begin with. Raises `AnvilUnavailable`.
+    `flags` are added to the command line. `load_state` is a JSON state file to start from. Raises `AnvilUnavailable`.
     """
 
     def __init__(self, *, flags: Sequence[str] = (), load_state: Path | None = None, chain_id: int = 8453) -> None:
@@ -104,7 +104,7 @@ class Anvil:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
-        """Starts and waits until it answers. Another process that took the port is not taken for ours."""
+        """Starts the process and waits until it answers. Another process that took the port is not mistaken for it."""
         command = [
             str(install()),
             *("--host", "127.0.0.1", "--port", str(self.port), "--chain-id", str(self._chain_id)),
@@ -140,7 +140,7 @@ class Anvil:
         raise AnvilUnavailable(f"The local EVM gave no answer in {_READY_WITHIN_S:.0f} s.", cure="Try again.")
 
     def stop(self) -> None:
-        """Ends the process group within 5 s, whatever it is doing."""
+        """Ends the process group within 5 s, whatever it is busy with."""
         self.rpc.close()
         if self._process is not None:
             end_group(self._process)

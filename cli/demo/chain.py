@@ -1,4 +1,4 @@
-"""Runs the demo chain from start to stop: picks its history, dumps it, and gives the service its settings."""
+"""Runs the demo chain from start to stop: chooses its history, dumps it, and provides the service's settings."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ HeldBlocks = Callable[[], Sequence[Stamp]]
 
 CHAIN_ID: Final = 8453
 RELAYER_WEI: Final = 10**18
-"""The balance, at each start, of the address that sends signed payments: gas for thousands of them."""
+"""Balance, at each start, of the address that sends signed payments: gas for thousands of them."""
 
 DUMP_EVERY_S: Final = 120.0
 DUMP_AFTER_S: Final = 30.0
-"""The demo reads its chain at every second minute of the clock. A dump half a minute later holds what was read, and
+"""The demo reads its chain at every second minute of the clock. A dump half a minute later contains what was read, and
 costs a third of a CPU second."""
 
 _DUMP_ATTEMPTS: Final = 5
 
 
 class DemoChain:
-    """A running demo chain. Made by `start`; `stop` leaves a dump from which the next start continues."""
+    """A running demo chain, created by `start`. `stop` leaves a dump from which the next start continues."""
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class DemoChain:
         held_blocks: HeldBlocks = tuple,
         reset: bool = False,
     ) -> DemoChain:
-        """Continues from the dump in `<data_dir>/demo/`, or starts over where no dump fits.
+        """Continues from the dump in `<data_dir>/demo/`, or starts over if no dump fits.
 
-        A dump fits when it has the blocks that `held_blocks` names. Where it does not, the whole directory is reset,
-        and `say` gets one line about it. Without Node the committed recording is served instead. Raises `DemoBusy` when
+        A dump fits if it contains the blocks that `held_blocks` returns. If not, the whole directory is reset, and
+        `say` gets a line about it. Without Node.js the committed recording is served instead. Raises `DemoBusy` if
         another process runs the demo there.
         """
         directory = DemoDirectory(data_dir)
@@ -109,7 +109,7 @@ class DemoChain:
 
     @property
     def paid_flow(self) -> bool:
-        """True if transactions can be sent; a recording takes none."""
+        """True if transactions can be sent; a recording accepts none."""
         return self._description.paid_flow
 
     @property
@@ -137,7 +137,7 @@ class DemoChain:
         }
 
     def running(self) -> bool:
-        """True while the node runs; it does not restart by itself."""
+        """Returns True while the node runs; it does not restart by itself."""
         return not isinstance(self._node, Anvil) or self._node.running()
 
     def start_traffic(self) -> None:
@@ -156,14 +156,14 @@ class DemoChain:
 
 
 def until_dump_s(now_s: float) -> float:
-    """Returns seconds from a time of the clock until the next dump: never none, always within `DUMP_EVERY_S`."""
+    """Returns the seconds from a clock time until the next dump: more than 0 and at most `DUMP_EVERY_S`."""
     return DUMP_EVERY_S - (now_s - DUMP_AFTER_S) % DUMP_EVERY_S
 
 
 class _Dumper:
-    """Dumps the chain every two minutes, so that a machine that dies loses little.
+    """Dumps the chain every two minutes, so that little is lost if the machine dies.
 
-    It holds `quiet` meanwhile: on a slow machine a dump takes longer than the traffic pauses.
+    It holds `quiet` while dumping, because on a slow machine a dump takes longer than the traffic pauses.
     """
 
     def __init__(self, directory: DemoDirectory, anvil: Anvil, say: Say, quiet: threading.Lock) -> None:
@@ -192,18 +192,18 @@ class _Dumper:
 
 
 def _dump(directory: DemoDirectory, rpc: Rpc, say: Say) -> None:
-    """Stores the chain of a node; where that fails, the older dump stays in place and `say` gets a line."""
+    """Stores the chain of a node. If that fails, the older dump remains and `say` gets a line."""
     try:
         directory.store_dump(consistent_state(rpc))
     except (httpx.HTTPError, RpcError, OSError) as error:
-        say(f"Demo chain: could not be dumped, the older dump stays: {error}")
+        say(f"Demo chain: could not be dumped, the older dump remains: {error}")
 
 
 def consistent_state(rpc: Rpc) -> bytes:
-    """Returns Anvil's state as gzip-compressed JSON, with no block mined meanwhile.
+    """Returns Anvil's state as gzip-compressed JSON, taken while no block was mined.
 
-    Raises `RpcError` where blocks keep coming. Anvil reads blocks and accounts one after the other: a block mined
-    meanwhile would be in one and not in the other.
+    Anvil reads blocks first and accounts afterwards, so a block mined in between would be missing from one of them.
+    Raises `RpcError` if blocks keep arriving.
     """
     for _ in range(_DUMP_ATTEMPTS):
         before = rpc.call("eth_blockNumber")
@@ -216,7 +216,7 @@ def consistent_state(rpc: Rpc) -> bytes:
 def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
     """Saves the newest state of a node that a killed service left running, then ends the node.
 
-    Only a process whose command line names this directory is ours; any other that got the same id is left alone.
+    Only a process whose command line names this directory is ours; another process that got the same id is left alone.
     """
     description = directory.description()
     if (
@@ -239,9 +239,9 @@ def _run_anvil(
     if directory.empty():
         unfit = None
     elif description is None or not description.paid_flow or not directory.dump_path.exists():
-        unfit = "there is no chain to go on from"
+        unfit = "there is no chain to continue"
     elif description.contracts_sha256 != contracts_sha256():
-        unfit = "its chain has other contracts than this version's"
+        unfit = "its chain has contracts of another version"
     else:
         anvil = _loaded(directory, description.genesis_time_s)
         if anvil is not None:
@@ -250,11 +250,11 @@ def _run_anvil(
             unfit = "its chain can't be loaded"
         elif not _holds(anvil.rpc, [(0, description.genesis_hash), *held_blocks()]):
             anvil.stop()
-            unfit = "warehouse or ledger holds blocks that its chain lacks"
+            unfit = "the warehouse or the ledger has blocks that its chain lacks"
         else:
-            # Anvil forgets the state of loaded blocks; three more, and `finalized` is one it knows.
+            # Anvil forgets the state of loaded blocks. After three more blocks, `finalized` is one whose state it has.
             anvil.rpc.call("anvil_mine", hex(3))
-            say(f"Demo chain: going on from block {int(anvil.rpc.call('eth_blockNumber'), 16)}, RPC at {anvil.url}")
+            say(f"Demo chain: continuing at block {int(anvil.rpc.call('eth_blockNumber'), 16)}, RPC at {anvil.url}")
             return _running(description, anvil.url, anvil.pid), anvil
     if unfit is not None:
         _say_reset(say, directory, unfit)
@@ -263,7 +263,7 @@ def _run_anvil(
 
 
 def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[DemoDescription, Anvil]:
-    """Makes a fresh chain with the whole history, dumped once."""
+    """Creates a fresh chain with the whole history, and dumps it once."""
     started = time.monotonic()
     now = int(time.time())
     anvil = Anvil(flags=[*genesis_flags(now), *_marker(directory)])
@@ -284,8 +284,8 @@ def _written(directory: DemoDirectory, resources: ExitStack, say: Say) -> tuple[
 
 
 def _loaded(directory: DemoDirectory, genesis_time_s: int) -> Anvil | None:
-    # Anvil makes a genesis of its own before it loads one. With the same date the two are the same block; else the next
-    # dump holds both, and which of them a later load takes is left to chance.
+    # Anvil creates its own genesis before it loads one. With the same date, the two are the same block; otherwise the
+    # next dump would contain both, and it would be a matter of chance which of them a later load uses.
     flags = ["--timestamp", str(genesis_time_s), *PRUNED, *_marker(directory)]
     try:
         with directory.unpacked_dump() as state:
@@ -313,7 +313,7 @@ def _serve_recording(
         known = directory.description()
         fits = known is not None and _at_rest(known) == description and _holds(rpc, held_blocks())
         if not directory.empty() and not fits:
-            _say_reset(say, directory, "it holds another chain")
+            _say_reset(say, directory, "it contains another chain")
             directory.reset()
     say(f"Demo chain: {missing} Serving a recorded history instead; the paid flow is off. RPC at {node.url}")
     return _running(description, node.url, os.getpid()), node

@@ -20,7 +20,7 @@ def demo(*, reset: bool, as_json: bool) -> None:
 
 
 def _run_chain(stopping: threading.Event, *, reset: bool, as_json: bool) -> None:
-    # The chain's imports take their time; no other command needs them.
+    # The chain's imports are slow, and no other command needs them.
     from cli.demo.chain import DemoChain
 
     chain = DemoChain.start(load_settings().data_dir, say=note if as_json else say, reset=reset)
@@ -38,9 +38,9 @@ def _run_chain(stopping: threading.Event, *, reset: bool, as_json: bool) -> None
         else:
             for name, value in shown.items():
                 say(f"  {name:20} {value}")
-            say("Ctrl-C ends it; the next run goes on from there.")
+            say("Ctrl-C stops it; the next run continues from there.")
         while not stopping.wait(_LOOK_EVERY_S):
             if not chain.running():
-                raise DemoChainLost("The local chain has ended by itself.", cure="Run `svc demo` again.")
+                raise DemoChainLost("The local chain has stopped by itself.", cure="Run `svc demo` again.")
     finally:
         chain.stop()

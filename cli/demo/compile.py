@@ -21,7 +21,7 @@ Artifact = dict[str, Any]
 
 
 def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
-    """Returns the standard JSON that asks solc for ABI and creation code of every contract in `sources`.
+    """Returns the standard JSON that requests ABI and creation code of every contract in `sources` from solc.
 
     `sources` maps file names to text.
     """
@@ -35,7 +35,7 @@ def compiler_input(sources: dict[str, str]) -> dict[str, Any]:
 def artifacts_of(output: dict[str, Any], solc_version: str) -> dict[str, Artifact]:
     """Returns one artifact per contract from solc's standard JSON; an interface has no code and gets none.
 
-    Raises `ValueError` with the compiler's words on a fault.
+    Raises `ValueError` with the compiler's messages on an error or warning.
     """
     complaints = [entry["formattedMessage"] for entry in output.get("errors", [])]
     if complaints:
@@ -62,7 +62,7 @@ def compile_contracts(chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
 def compile_sources(sources: dict[str, str], chain_dir: Path = CHAIN_DIR) -> dict[str, Artifact]:
     """Compiles `sources` (file name to text) with the solc of `node_modules`. Raises `ValueError` as above."""
     solc = chain_dir / "node_modules" / "solc"
-    # Into a file: solcjs ends before a pipe has taken all that it writes.
+    # Into a file, because solcjs exits before a pipe has accepted all of its output.
     with tempfile.TemporaryFile("w+") as written:
         command = ["node", str(solc / "solc.js"), "--standard-json"]
         subprocess.run(command, input=json.dumps(compiler_input(sources)), stdout=written, text=True, check=True)

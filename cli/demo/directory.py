@@ -1,6 +1,6 @@
-"""Manages the demo's own directory `<data_dir>/demo/`: its lock, the chain's dump, and `demo.json` for other commands.
+"""Manages the demo's directory `<data_dir>/demo/`: its lock, the chain's dump, and `demo.json` for other commands.
 
-`demo.json` describes the chain of the dump; while a service holds the directory it also contains the chain's address.
+`demo.json` describes the chain of the dump. While a service has the directory locked, it also has the chain's address.
 """
 
 import fcntl
@@ -30,10 +30,10 @@ DESCRIPTION_NAME: Final = "demo.json"
 NODE_PID_NAME: Final = "node.pid"
 RELAYER_KEY_NAME: Final = "relayer.key"
 DEMO_CONFIRMATIONS: Final = 1
-"""Blocks behind a payment on the demo's chain, which has no forks."""
+"""Confirmations for a payment on the demo's chain, which has no forks."""
 
 
-# What reading a torn or missing dump raises.
+# The errors raised by reading a torn or missing dump.
 UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
@@ -57,7 +57,7 @@ class DemoAddresses:
 class DemoDescription(DemoAddresses):
     """Content of `demo.json`. `rpc_url` and `pid` (of the process that answers there) are null while nothing runs.
 
-    `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not gone on from.
+    `contracts_sha256` is the digest of the contracts' code: a chain with other contracts is not continued.
     """
 
     chain_id: int
@@ -87,19 +87,19 @@ class DemoDirectory:
         return self.root / RELAYER_KEY_NAME
 
     def relayer_key(self) -> str:
-        """Returns that key as hex, made at the first call: no other demo has it, so that no other sends with it."""
+        """Returns that key as hex. Created at the first call, so no other demo has it or can send with it."""
         if not self.relayer_key_path.exists():
             self._write(RELAYER_KEY_NAME, secrets.token_hex(32).encode())
         return self.relayer_key_path.read_text()
 
     @property
     def node_cache(self) -> Path:
-        """Returns the directory of the node's files. The node's command line has this path, which identifies it."""
+        """Returns the directory of the node's files. Its path in the node's command line identifies the process."""
         return self.root / "node"
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Holds the directory for this process, until it ends in any way. Raises `DemoBusy`."""
+        """Locks the directory until the context closes or the process ends in any way. Raises `DemoBusy`."""
         make_data_directory(self._lock_path.parent)
         with self._lock_path.open("a") as lock:
             try:
@@ -131,7 +131,7 @@ class DemoDirectory:
             return None
 
     def note_node(self, pid: int) -> None:
-        """Records our node's process from its first moment, before there is a chain to describe."""
+        """Records our node's process id as soon as it runs, before there is a chain to describe."""
         self._write(NODE_PID_NAME, str(pid).encode())
 
     def noted_node(self) -> int | None:
@@ -168,7 +168,7 @@ class DemoDirectory:
 
 
 def running_demo(data_dir: Path) -> dict[str, Any] | None:
-    """Returns `demo.json` of a demo whose RPC really answers as that chain, or None."""
+    """Returns `demo.json` if the RPC in it really answers for that chain, or None."""
     description = DemoDirectory(data_dir).description()
     if description is None or description.rpc_url is None:
         return None

@@ -1,6 +1,6 @@
-"""Makes transactions around the token: the pool's trades, the price feed, attestations, escrow. Pure.
+"""Plans the transactions around the token: the pool's trades, the price feed, attestations, escrow. Pure.
 
-Seeded like the token's own history, and written into the same blocks.
+They are seeded like the token's own history and written into the same blocks.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ POOL_TOKENS_RAW: Final = 20_000_000 * TOKEN
 POOL_USDC_RAW: Final = 500_000 * USDC
 MAKER_TOKENS_RAW: Final = 4_000_000 * TOKEN
 MAKER_USDC_RAW: Final = 400_000 * USDC
-"""USDC of the market maker, which owns the contracts, trades and pays."""
+"""USDC of the market maker, the account that owns the contracts, trades and pays."""
 
 HALF_LIFE_S: Final = 14 * DAY_S
 ATTESTERS: Final = slice(2, 5)
-"""Numbers of the node's accounts that attest."""
+"""Indexes of the node's accounts that attest."""
 
 _AGENT_ACCOUNTS: Final = slice(5, 10)
 _MORE_AGENTS: Final = 4
@@ -34,7 +34,7 @@ _OPENING_USD: Final = 3_400.0
 NEWEST_USD: Final = 3_412.5
 _MAX_UINT: Final = 2**256 - 1
 
-# Mean score at the beginning and at the end of the story, spread, and how likely a block brings an attestation.
+# Mean score at the beginning and at the end of the story, spread, and probability of an attestation per block.
 _CAREERS: Final = (
     (90, 95, 4, 0.35),
     (45, 90, 6, 0.30),
@@ -89,11 +89,11 @@ class Happening:
 
 
 Happenings = dict[int, list[Happening]]
-"""The transactions of each block, by its place in the plan."""
+"""The transactions of each block, by its index in the plan."""
 
 
 def opening(scene: Scene) -> list[Happening]:
-    """Returns the transactions before the history: attesters, allowances of the maker, the first price."""
+    """Returns the transactions that precede the history: attesters, the maker's allowances, the first price."""
     maker = scene.maker
     allow = calldata("approve(address,uint256)", scene.pool, _MAX_UINT)
     authorised = [calldata("setAttester(address,bool)", attester, True) for attester in scene.attesters]
@@ -109,22 +109,22 @@ def opening(scene: Scene) -> list[Happening]:
 
 
 def liquidity(scene: Scene) -> list[Movement]:
-    """Returns the transfers of the launch to the pool and to its maker, in the first block."""
+    """Returns the launch's transfers to the pool and its maker, for the first block."""
     return [Movement(LAUNCH, scene.pool, POOL_TOKENS_RAW), Movement(LAUNCH, scene.maker, MAKER_TOKENS_RAW)]
 
 
 def plan_happenings(scene: Scene, plan: Sequence[PlannedBlock], now: int) -> Happenings:
-    """Returns the transactions in the blocks of `plan` beside the token's; the history ends at `now` (Unix seconds)."""
+    """Plans the transactions besides the token's for the blocks of `plan`; the history ends at `now` (Unix seconds)."""
     return _Story(scene, plan, now).transactions()
 
 
 def price_set(scene: Scene, usd: float) -> Happening:
-    """Makes an answer of the ETH/USD feed."""
+    """Builds the transaction that sets the ETH/USD feed's answer."""
     return Happening(scene.maker, scene.feed, calldata("setAnswer(int256)", round(usd * USD_ON_FEED)))
 
 
 def trade(scene: Scene, rng: random.Random) -> Happening:
-    """Makes a trade: the maker buys or sells some of the token at the pool."""
+    """Builds a trade: the maker buys or sells some of the token at the pool."""
     if rng.random() < 0.5:
         sold, amount = scene.usdc, rng.randint(40, 1_000) * USDC
     else:
@@ -134,14 +134,14 @@ def trade(scene: Scene, rng: random.Random) -> Happening:
 
 
 def attestation(scene: Scene, attester: str, agent: str, score: int, job: str) -> Happening:
-    """Makes one attestation of an agent's job; any text names the job."""
+    """Builds one attestation of an agent's job; `job` may be any text."""
     job_id = hashlib.sha256(job.encode()).digest()
     values = (agent, score, job_id, f"https://jobs.example/{job_id.hex()[:12]}.json")
     return Happening(attester, scene.registry, calldata("attest(address,uint256,bytes32,string)", *values))
 
 
 def next_price(rng: random.Random, usd: float) -> float:
-    """Returns the next step of a walk that returns to where it began."""
+    """Returns the next step of a random walk that reverts to its starting value."""
     return max(500.0, usd * (1 + rng.gauss(0, 0.006)) + (_OPENING_USD - usd) * 0.03)
 
 
@@ -180,7 +180,7 @@ class _Story:
                 self.happenings[number].append(attestation(self.scene, attester, agent, score, job))
 
     def _escrow(self) -> None:
-        """Makes one deposit that its receiver's score releases, and one that waits for a higher score."""
+        """Adds one deposit that its receiver's score releases, and one that waits for a higher score."""
         scene = self.scene
         trusted, improving = scene.agents[0], scene.agents[3]
         deadline = self.now + 60 * DAY_S

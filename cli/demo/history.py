@@ -1,8 +1,8 @@
-"""The story of the demo token, as values: who moved what in which block. Pure and seeded; nothing is written here.
+"""Plans the demo token's history as values: who moves what in which block. Pure and seeded; writes nothing.
 
-A launch mints the supply and feeds whales and a pool; people arrive, trade with the pool and with one another by a
-power law, and some leave with exactly nothing. Rewards are minted and tokens burned now and then, a few transfers say
-nothing (zero value, to oneself), and the bidwall takes in tokens and native coin.
+A launch mints the supply and funds whales and a pool. People arrive, trade with the pool and with one another by a
+power law, and some leave with exactly nothing. Rewards are minted and tokens burned now and then, a few transfers have
+no effect (zero value, to oneself), and the bidwall collects tokens and native coin.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ HISTORY_S: Final = 30 * DAY_S
 NEWEST_AGE_S: Final = 3_600
 
 TOKEN: Final = 10**18
-# Amounts of people are multiples of a ten-thousandth of a token, as people's amounts are.
+# Amounts are multiples of a ten-thousandth of a token, like amounts that people choose.
 STEP: Final = 10**14
 
 BLOCKS: Final = 96
@@ -40,7 +40,7 @@ class Movement:
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """Content of one block. `age_s` is the time from its date to the end of the history."""
+    """Content of one block. `age_s` is the time from the block to the end of the history."""
 
     age_s: int
     movements: tuple[Movement, ...]
@@ -57,12 +57,12 @@ POOL: Final = person(-2)
 
 
 def plan_history(bidwall: str, seed: int = SEED) -> list[PlannedBlock]:
-    """Plans the whole history, oldest block first; equal for equal arguments."""
+    """Plans the whole history, oldest block first; deterministic for equal arguments."""
     return _Story(bidwall, seed).blocks()
 
 
 def balances_after(movements: Iterable[Movement]) -> dict[str, int]:
-    """Returns the remaining balance of every address that ever had or moved a token, zero balances included."""
+    """Returns the final balance of every address that ever had or moved a token, including zero balances."""
     balances: dict[str, int] = defaultdict(int)
     for movement in movements:
         balances[movement.sender] -= movement.value_raw
@@ -83,7 +83,7 @@ def plan_traffic(rng: random.Random, balances_raw: Mapping[str, int]) -> list[Mo
 
 
 class _Story:
-    """Balances and cast while the story is made; every movement passes through `_move`, so none overdraws."""
+    """Tracks balances and cast while planning. Every movement passes through `_move`, so none overdraws."""
 
     def __init__(self, bidwall: str, seed: int) -> None:
         self._rng = random.Random(seed)  # noqa: S311 - a made-up history, not a secret
@@ -123,7 +123,7 @@ class _Story:
             self._act(number)
 
     def _act(self, number: int) -> None:
-        # The crowd comes early and thins out; the last blocks still see new faces.
+        # Most people arrive early, but even the last blocks have newcomers.
         arrivals = 0.55 if number < 8 else 0.14 if self._newcomers else 0.0
         dice = self._rng.random()
         if dice < arrivals and self._newcomers:

@@ -16,7 +16,7 @@ _BLOOM_BITS: Final = 2048
 
 
 class LogIndex:
-    """Rows in chain order and what is looked up in them; replaced as a whole by a reorg."""
+    """Rows in chain order with lookup tables. A reorg replaces the whole index."""
 
     def __init__(self, rows: list[Log], hashes: dict[int, str], token: str) -> None:
         keyed = sorted(((int(row["blockNumber"], 16), int(row["logIndex"], 16), row) for row in rows), key=_position)
@@ -34,12 +34,12 @@ class LogIndex:
         return _at(self._balances.get(address), block)
 
     def supply_at(self, block: int) -> int:
-        # Minted minus burned is what the zero address has sent away on balance; a mint from 0x0 to 0x0 counts as both.
+        # Supply is the net amount that the zero address has sent; a transfer from 0x0 to 0x0 cancels out.
         return -_at(self._balances.get(ZERO_ADDRESS), block)
 
     @cached_property
     def _balances(self) -> dict[str, tuple[list[int], list[int]]]:
-        """Per address: blocks with a change, and the balance after each."""
+        """Per address: the blocks in which it changed, and the balance after each."""
         histories: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for number, row in zip(self._blocks, self.logs, strict=True):
             if row["address"] != self._token or len(row["topics"]) != 3 or row["topics"][0] != TRANSFER_TOPIC:
@@ -65,7 +65,7 @@ def _at(history: tuple[list[int], list[int]] | None, block: int) -> int:
 
 
 def matching(rows: list[Log], address: str | list[str] | None, topics: Sequence[Any]) -> list[Log]:
-    """Filters by `address` (one or several) and by `topics` (per position: null, one, or several)."""
+    """Filters rows by `address` (one or several) and by `topics` (per position: null, one, or several)."""
     if address:
         addresses = {item.lower() for item in ([address] if isinstance(address, str) else address)}
         rows = [row for row in rows if row["address"] in addresses]

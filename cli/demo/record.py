@@ -1,7 +1,7 @@
-"""The recorded demo history: made from an anvil by `python -m cli.demo.record`, read where Node is missing.
+"""The recorded demo history: `python -m cli.demo.record` records it from an anvil; it is used if Node.js is missing.
 
-The recording holds every log and block time of the written history, dated so that it ends at `RECORDED_AT`. Equal
-sources and an equal anvil give an equal file.
+The recording contains every log and block time of the written history, dated so that it ends at `RECORDED_AT`. The same
+sources and the same anvil produce the same file.
 """
 
 import gzip
@@ -35,7 +35,7 @@ class RecordedBlock(msgspec.Struct, array_like=True):
 
 
 class RecordedLog(msgspec.Struct, array_like=True):
-    """`address` and `topics` point into the recording's `words`; `data` has no leading zeros."""
+    """`address` and `topics` are indexes into the recording's `words`; `data` has no leading zeros."""
 
     block: int
     transaction_index: int
@@ -47,7 +47,7 @@ class RecordedLog(msgspec.Struct, array_like=True):
 
 
 class RecordedCall(msgspec.Struct, array_like=True):
-    """Answer of a contract to call data, from the recording's `state_from` on."""
+    """A contract's answer to call data, valid from the recording's first state block on."""
 
     to: str
     data: str
@@ -56,7 +56,7 @@ class RecordedCall(msgspec.Struct, array_like=True):
 
 @dataclass(frozen=True)
 class State:
-    """State from block `first` on: native balances in wei (decimal text) by address, and answers of contracts."""
+    """State from block `first` on: native balances in wei (decimal text) by address, and contracts' answers."""
 
     first: int
     balances_wei: dict[str, str]
@@ -72,7 +72,7 @@ class Recording(msgspec.Struct):
 
 
 def packed(contracts: DemoContracts, state: State, blocks: list[dict[str, Any]], logs: list[Log]) -> Recording:
-    """Makes a recording of JSON-RPC blocks (all from 0 on, in order) and logs."""
+    """Builds a recording from JSON-RPC blocks (all from 0 on, in order) and logs."""
     places: dict[str, int] = {}
 
     def place(word: str) -> int:
@@ -95,7 +95,7 @@ def packed(contracts: DemoContracts, state: State, blocks: list[dict[str, Any]],
 
 
 def unpacked_logs(recording: Recording) -> list[Log]:
-    """Returns the JSON-RPC rows of a recording, as the recorded node sent them."""
+    """Returns a recording's JSON-RPC rows as the original node sent them."""
     return [
         {
             "address": recording.words[log.address],
@@ -114,7 +114,7 @@ def unpacked_logs(recording: Recording) -> list[Log]:
 
 
 def chain_of(recording: Recording) -> RecordedChain:
-    """Returns the recorded demo as a chain that answers; its head never moves."""
+    """Returns the recorded demo as a chain that answers calls; its head never moves."""
     return RecordedChain(
         chain_id=_CHAIN_ID,
         token=recording.contracts["token_address"],
@@ -135,7 +135,7 @@ def load_recording(path: Path = RECORDING_PATH) -> Recording:
 
 
 def record() -> bytes:
-    """Returns the recording file's bytes, from a fresh anvil. Raises `AnvilUnavailable`."""
+    """Records a fresh anvil and returns the file's bytes. Raises `AnvilUnavailable`."""
     with Anvil(flags=genesis_flags(RECORDED_AT)) as anvil:
         contracts = write_contracts(anvil.rpc, RECORDED_AT)
         write_history(anvil.rpc, contracts, plan_history(contracts.bidwall_address), RECORDED_AT)
@@ -151,7 +151,8 @@ def _read(rpc: Rpc, contracts: DemoContracts) -> Recording:
 
 
 def _state(rpc: Rpc, contracts: DemoContracts, head: int) -> State:
-    """Records what readers ask at the newest block. The last three are empty, so it holds from the one before on."""
+    """Records the answers that readers need at the newest block. The last three blocks are empty, so the state is valid
+    from the one before them on."""
     accounts = rpc.call("eth_accounts")
     scene = contracts.scene(accounts)
     held_by = [*scene.accounts, scene.bidwall, scene.pool, scene.escrow]
@@ -166,7 +167,7 @@ def _state(rpc: Rpc, contracts: DemoContracts, head: int) -> State:
 
 
 def _questions(contracts: DemoContracts, scene: Scene) -> Iterator[tuple[str, str, Sequence[Any]]]:
-    """Contract, function and arguments of every call that a recorded demo answers, the token's own apart."""
+    """Yields contract, function and arguments of every call that a recorded demo answers, except the token's own."""
     for feed in (contracts.chainlink_feed_address, contracts.sequencer_feed_address):
         for name in ("decimals", "description", "version", "latestRoundData"):
             yield feed, f"{name}()", ()

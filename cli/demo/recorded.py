@@ -1,6 +1,6 @@
-"""A JSON-RPC node that answers from recorded logs: the demo's chain where Node is missing, and a chain for tests.
+"""A JSON-RPC node that answers from recorded logs: the demo's chain if Node.js is missing, and a chain for tests.
 
-`RecordedChain` decides answers from values and holds no socket; `RecordedNode` is the HTTP edge around it. Blocks are
+`RecordedChain` computes answers from values and has no socket; `RecordedNode` is the HTTP edge around it. Blocks are
 never materialised, so a sparse history of millions of blocks costs only its logs.
 """
 
@@ -50,7 +50,7 @@ class TokenMetadata:
 def transfer_log(
     token: str, block: int, log_index: int, sender: str, recipient: str, value_raw: int, **fields: Any
 ) -> Log:
-    """A Transfer row; `fields` adds or replaces row fields (`transactionHash`, `blockTimestamp`)."""
+    """Builds a Transfer row; `fields` adds or replaces row fields (`transactionHash`, `blockTimestamp`)."""
     return {
         "address": token,
         "topics": [TRANSFER_TOPIC, _word_of_address(sender), _word_of_address(recipient)],
@@ -66,18 +66,18 @@ class RecordedChain:
     """Answers JSON-RPC calls from `logs`, deterministically.
 
     `logs` need `address`, `topics`, `data`, `blockNumber`, `logIndex`; missing hashes and indexes are filled in. A
-    block with logs keeps the `blockHash` of its rows, every other hash follows from the number. `first_block` is where
-    `token` was deployed. Calls of `token` are answered by replaying its Transfer rows. Blocks are `block_time_s` apart
-    and `head` is at `head_time` (Unix seconds), but for the blocks in `block_times`.
+    block with logs keeps the `blockHash` of its rows; every other hash is derived from the number. `first_block` is
+    where `token` was deployed. Calls of `token` are answered by replaying its Transfer rows. Blocks are `block_time_s`
+    apart and `head` is at `head_time` (Unix seconds), except for the blocks in `block_times`.
 
-    `finalized_lag=None` is a node without finality tags, `has_state=False` one whose token answers no call,
-    `state_depth` one that keeps the state of its newest blocks only. With `max_results`, a longer log answer is refused
-    as providers do. A log query is not clamped to the head: rows beyond it are returned silently, as nodes behind one
-    balancer do.
+    `finalized_lag=None` simulates a node without finality tags, `has_state=False` one whose token answers no call, and
+    `state_depth` one that keeps the state of only its newest blocks. With `max_results`, a longer log answer is refused
+    like providers do. A log query is not clamped to the head: rows beyond it are returned silently, as by nodes behind
+    a balancer.
 
     `calls` are recorded answers of other contracts, by (address, call data), and `balances_wei` native balances. Both
-    hold from `state_from` on; for older blocks, and for calls of other contracts that are not recorded, the state is
-    not available. Where `state_from` is None, balances hold always, and any other account has none.
+    are valid from `state_from` on. For older blocks, and for unrecorded calls of other contracts, the state is not
+    available. If `state_from` is None, balances are always valid, and any other account has none.
     """
 
     chain_id: int
@@ -120,7 +120,7 @@ class RecordedChain:
         }
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
-        """Returns the `result` of one call, as JSON values. Raises `RpcFault` where a node answers with an error."""
+        """Returns the `result` of one call as JSON values. Raises `RpcFault` for an error answer."""
         handler = self._methods.get(method)
         if handler is None:
             raise RpcFault(_METHOD_NOT_FOUND, f"the method {method} does not exist/is not available")
@@ -136,7 +136,7 @@ class RecordedChain:
             self.head = block
 
     def reorg(self, from_block: int, salt: str, logs: Iterable[Mapping[str, Any]] | None = None) -> None:
-        """Gives `from_block` and all later blocks other hashes and, with `logs`, these rows in place of their own."""
+        """Gives `from_block` and all later blocks new hashes and, with `logs`, these rows instead of their own."""
         with self._lock:
             remaining = [row for row in self._index.logs if logs is None or int(row["blockNumber"], 16) < from_block]
             self._reorgs.append((from_block, salt))
@@ -147,14 +147,14 @@ class RecordedChain:
         return self._index.hashes.get(number) or self._made_hash(number)
 
     def block_time(self, number: int) -> int:
-        """Unix seconds."""
+        """Returns the time of a block in Unix seconds."""
         known = self.block_times.get(number)
         if known is not None:
             return known
         anchor, anchor_time = self._anchor
         return anchor_time + (number - anchor) * self.block_time_s
 
-    # The number sits in the hash's last 8 bytes, so that a block is found by its hash without an index.
+    # The number is in the hash's last 8 bytes, so that a block can be found by its hash without an index.
     def _made_hash(self, number: int) -> str:
         salts = [salt for from_block, salt in self._reorgs if from_block <= number]
         seed = f"block/{self.chain_id}/{'/'.join(salts)}/{number}".encode()
@@ -396,7 +396,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """Ends kept-alive connections, which would otherwise hold their threads until the client leaves."""
+        """Closes kept-alive connections, which would otherwise occupy their threads until the client leaves."""
         for connection in list(self._connections):
             try:
                 connection.shutdown(socket.SHUT_RDWR)
@@ -424,7 +424,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: the service's own log is the place to look."""
+        """Logs nothing: the service's own log is the place to look."""
 
 
 def _respond(chain: AnswersRpc, body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A synchronous JSON-RPC client and ABI encoding for the demo's own transactions. Bulk reading lives elsewhere."""
+"""A synchronous JSON-RPC client and ABI encoding for the demo's own transactions. Not for bulk reading."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -11,13 +11,13 @@ from warehouse.clients.http import blocking_client
 
 
 class RpcError(Exception):
-    """The node answered a call with an error, or with nothing that can be read."""
+    """The node answered a call with an error or with something unreadable."""
 
 
 class Rpc:
     """Calls one node.
 
-    Raises `RpcError` for an error answer, or one that is no JSON-RPC, and `httpx.HTTPError` when the node can't be
+    Raises `RpcError` for an answer that is an error or not JSON-RPC, and `httpx.HTTPError` if the node can't be
     reached.
     """
 
@@ -58,7 +58,7 @@ class Rpc:
 
 
 def calldata(signature: str, *values: Any) -> str:
-    """Encodes call data, as 0x-hex, of a function without tuple arguments: `calldata("burn(uint256)", 5)`."""
+    """Encodes call data as 0x-hex for a function without tuple arguments: `calldata("burn(uint256)", 5)`."""
     types = signature[signature.index("(") + 1 : -1]
     arguments = encode(types.split(",") if types else [], values)
     return "0x" + (keccak(text=signature)[:4] + arguments).hex()

@@ -1,4 +1,4 @@
-"""Generates traffic on the running demo chain: a few transfers now and then, and a heartbeat block without any."""
+"""Generates traffic on the running demo chain: a few transfers now and then, and empty heartbeat blocks in between."""
 
 import random
 import threading
@@ -24,30 +24,30 @@ PRICE_EVERY_S: Final = 300.0
 _GAS: Final = 10_000_000
 
 _SHORTEST_WAIT_S: Final = 1.0
-"""Between two looks, also while the node refuses."""
+"""Shortest wait between two rounds, also while the node refuses calls."""
 
 
 def pause_s(age_s: float) -> float:
-    """Returns seconds until the next transfers: short at first, longer later, so that days of running stay small."""
+    """Returns the seconds until the next transfers: few at first, more later, so that days of running stay small."""
     return min(60.0, 4.0 + age_s / 60)
 
 
 def next_step(until_due_s: float, silence_s: float) -> Literal["transfers", "heartbeat"] | None:
-    """Chooses transfers when they are due, else a block when there was none for too long."""
+    """Chooses transfers if they are due, or a heartbeat block if there was no block for too long."""
     if until_due_s <= 0:
         return "transfers"
     return "heartbeat" if silence_s >= HEARTBEAT_S else None
 
 
 def wait_s(until_due_s: float, until_price_s: float, silence_s: float) -> float:
-    """Returns seconds until there is something to do: asking the node each second cost more than what it was for."""
+    """Returns the seconds until there is something to do. Polling the node every second cost more than the work."""
     return max(_SHORTEST_WAIT_S, min(until_due_s, until_price_s, HEARTBEAT_S - silence_s))
 
 
 class Traffic:
     """Sends transfers from its own thread until stopped. The node mines each transaction at once.
 
-    While another thread holds `quiet` nothing is sent.
+    Sends nothing while another thread holds `quiet`.
     """
 
     def __init__(self, rpc_url: str, contracts: DemoContracts, quiet: threading.Lock) -> None:
@@ -64,7 +64,7 @@ class Traffic:
         return self
 
     def stop(self) -> None:
-        """Ends the traffic, and waits until nothing more will be sent."""
+        """Stops the traffic and waits until nothing more will be sent."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -92,7 +92,7 @@ class Traffic:
                     now = time.monotonic()
                     pause = wait_s(due - now, price_due - now, self._silence_s())
             except (httpx.HTTPError, RpcError):
-                # The chain's owner notices a dead node and says so; a busy one is tried again.
+                # `DemoChain`'s caller notices and reports a dead node; a busy one is retried.
                 continue
 
     def _silence_s(self) -> float:
@@ -100,12 +100,12 @@ class Traffic:
         return time.time() - int(latest["timestamp"], 16)
 
     def set_price(self) -> None:
-        """Writes a fresh answer of the feed: readers reject one that is older than its heartbeat."""
+        """Writes a fresh answer to the feed, because readers reject one that is older than its heartbeat."""
         self._usd = next_price(self._rng, self._usd)
         self._send([price_set(self._contracts.scene(self._rpc.call("eth_accounts")), self._usd)])
 
     def send_transfers(self, sent: int) -> None:
-        """Some transfers; beside them, each in its turn: native coin for the bidwall, a trade, an attestation."""
+        """Sends some transfers and, at intervals, native coin for the bidwall, a trade or an attestation."""
         scene = self._contracts.scene(self._rpc.call("eth_accounts"))
         movements = plan_traffic(self._rng, self._balances_of_a_cast())
         happenings = [Happening(scene.maker, scene.token, move_calldata(movements))]
@@ -120,7 +120,7 @@ class Traffic:
         self._send(happenings)
 
     def _send(self, happenings: list[Happening]) -> None:
-        # one after the other: a node works on a batch at once, and may give two of one sender the same nonce
+        # One after the other: a node processes a batch concurrently and may give two of one sender the same nonce.
         for happening in happenings:
             self._rpc.call("eth_sendTransaction", happening.transaction(_GAS))
 

@@ -1,4 +1,4 @@
-"""Puts the demo on a fresh anvil: deploys the contracts, funds accounts, writes the planned history, returns to now."""
+"""Writes the demo to a fresh anvil: deploys the contracts, funds accounts, writes the planned history up to now."""
 
 import hashlib
 import time
@@ -30,7 +30,7 @@ from contracts.evm.codec import selector
 METADATA: Final = TokenMetadata("Demo Service Token", "DEMO", 18)
 BIDWALL_TRIGGER_WEI: Final = 10 * ETHER
 EMPTY_BLOCKS: Final = 3
-"""At the end of the written history, so that what comes before them is final."""
+"""Empty blocks at the end of the written history, which make everything before them final."""
 
 _PAYER_USDC: Final = 10_000 * USDC
 _MINED_WITHIN_S: Final = 10.0
@@ -56,10 +56,10 @@ Receipt = dict[str, Any]
 
 @dataclass(frozen=True)
 class DemoContracts(DemoAddresses):
-    """The contracts, for those who write to them."""
+    """The contracts, for code that writes to them."""
 
     def scene(self, accounts: Sequence[str]) -> Scene:
-        """Returns the contracts and the node's accounts as the demo's events need them."""
+        """Returns the contracts and the node's accounts in the form that the demo's events need."""
         return Scene(
             token=self.token_address,
             usdc=self.usdc_address,
@@ -82,20 +82,17 @@ def contracts_sha256() -> str:
 
 
 def genesis_flags(now: int) -> list[str]:
-    """Returns flags of an anvil on which a story that ends at `now` can be written."""
+    """Returns the flags for an anvil to which a history that ends at `now` can be written."""
     return ["--timestamp", str(now - _GENESIS_BEFORE_S), "--no-mining", *PRUNED]
 
 
 def deploy(rpc: Rpc, deployer: str, name: str, types: Sequence[str] = (), values: Sequence[Any] = ()) -> str:
-    """Sends the creation of artifact `name` and mines it at once or by an explicit `evm_mine`.
-
-    Returns its lower-case address.
-    """
+    """Deploys artifact `name`, whether the node mines automatically or not. Returns the lower-case address."""
     return deploy_code(rpc, deployer, load_artifact(name)["bytecode"] + encode(types, values).hex())
 
 
 def deploy_code(rpc: Rpc, deployer: str, data: str) -> str:
-    """Deploys, as `deploy` does, creation code with its arguments behind it."""
+    """Deploys creation code with its encoded arguments appended, like `deploy`."""
     transaction = {"from": deployer, "data": data, "gas": hex(10_000_000)}
     sent, _ = rpc.batch([("eth_sendTransaction", [transaction]), ("evm_mine", [])])
     receipt = mined_receipt(rpc, sent)
@@ -104,18 +101,18 @@ def deploy_code(rpc: Rpc, deployer: str, data: str) -> str:
 
 
 def mined_receipt(rpc: Rpc, transaction_hash: str) -> Receipt:
-    """Returns the receipt of one transaction; waits and raises as `mined_receipts` does."""
+    """Returns the receipt of one transaction; waits and raises like `mined_receipts`."""
     return mined_receipts(rpc, [transaction_hash])[0]
 
 
 def mined_receipts(rpc: Rpc, transaction_hashes: Sequence[str]) -> list[Receipt]:
-    """Waits for the blocks of transactions and returns their receipts, in that order.
+    """Waits until transactions are mined and returns their receipts, in the given order.
 
-    Raises `RpcError` on failure, or after 10 s without a block.
+    Raises `RpcError` if one failed or is not mined within 10 s.
     """
     deadline = time.monotonic() + _MINED_WITHIN_S
     asked = [("eth_getTransactionReceipt", [transaction_hash]) for transaction_hash in transaction_hashes]
-    # The node answers a send before the block exists, even when it mines at once.
+    # The node answers a send before the block exists, even if it mines automatically.
     while None in (receipts := rpc.batch(asked)):
         if time.monotonic() > deadline:
             missing = transaction_hashes[receipts.index(None)]
@@ -128,7 +125,7 @@ def mined_receipts(rpc: Rpc, transaction_hashes: Sequence[str]) -> list[Receipt]
 
 
 def move_calldata(movements: Iterable[Movement]) -> str:
-    """Returns call data of `DemoToken.move`, as 0x-hex: the place of the list, its length, and three words a movement.
+    """Returns 0x-hex call data of `DemoToken.move`: the list's offset, its length, and three words per movement.
 
     eth_abi takes thirty times as long, which is a second for the whole history.
     """
@@ -139,10 +136,10 @@ def move_calldata(movements: Iterable[Movement]) -> str:
 
 
 def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
-    """Deploys the contracts just before the history of a story that ends at `now` (Unix seconds).
+    """Deploys the contracts just before the start of a history that ends at `now` (Unix seconds).
 
-    The chain's genesis must be older than that and its mining explicit. The first dev account owns all, the second is
-    the treasury, the other eight hold USDC to pay with.
+    The chain's genesis must be older than that and its mining explicit. The first dev account owns everything, the
+    second is the treasury, and the other eight get USDC to pay with.
     """
     accounts = rpc.call("eth_accounts")
     owner, treasury, *payers = accounts
@@ -178,9 +175,9 @@ def write_contracts(rpc: Rpc, now: int) -> DemoContracts:
 
 
 def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBlock], now: int) -> None:
-    """Writes `plan`, one block each, dated back from `now`; then a fresh price.
+    """Writes the blocks of `plan`, dated back from `now`, and then a fresh price.
 
-    Three empty blocks at `now` make all of it final.
+    Three empty blocks at `now` make everything before them final.
     """
     accounts = rpc.call("eth_accounts")
     owner, _, *payers = accounts
@@ -202,7 +199,7 @@ def write_history(rpc: Rpc, contracts: DemoContracts, plan: Sequence[PlannedBloc
 
 
 def _mine(rpc: Rpc, transactions: Sequence[dict[str, str]], time_s: int) -> None:
-    """Mines one block with `transactions`, all of which have to succeed."""
+    """Mines one block with `transactions`, all of which must succeed."""
     calls: list[tuple[str, Sequence[Any]]] = [("eth_sendTransaction", [transaction]) for transaction in transactions]
     calls += [("evm_setNextBlockTimestamp", [time_s]), ("evm_mine", [])]
     if transactions:

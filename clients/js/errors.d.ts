@@ -1,26 +1,26 @@
-/** Returns the exception of an answer that is a refusal. */
+/** Returns the exception for an answer that is a refusal. */
 export function refusal(status: number, body: any, retryAfterS: number | null): Refused;
-/** The exceptions of the client. A refusal has the problem's code, by which programs branch, and its links. */
-/** Root of everything that the client throws on purpose. */
+/** The client's exceptions. A refusal has the problem's code, on which programs can branch, and its links. */
+/** Base class of all exceptions that the client throws on purpose. */
 export class ClientError extends Error {
     constructor(message: string, options?: ErrorOptions);
 }
-/** No answer came, also after what may be sent again was sent again. */
+/** No answer arrived, even after any permitted retries. */
 export class Unreachable extends ClientError {
 }
-/** The service's address, or a path below it, can't be one, so nothing was sent. */
+/** The service's address, or a path below it, is invalid, so nothing was sent. */
 export class AddressInvalid extends ClientError {
 }
-/** The key is empty, or has characters that no key of a service has, so nothing was sent. */
+/** The key is empty or has characters that no API key has, so nothing was sent. */
 export class KeyInvalid extends ClientError {
 }
-/** A quote is not what its hashes say: don't pay it. */
+/** A quote does not match its hashes: don't pay it. */
 export class Altered extends ClientError {
 }
-/** A published list does not add up to what is said of it, or there is no proof. */
+/** A published list does not match the statements about it, or there is no proof. */
 export class NotProven extends ClientError {
 }
-/** A payment was not settled in the time that the caller would wait. Claim again later; never pay again. */
+/** The payment was not settled within the caller's waiting time. Claim again later; never pay again. */
 export class Pending extends ClientError {
     constructor(answer: import("./api-types.js").components["schemas"]["PendingAnswer"]);
     answer: {
@@ -34,8 +34,8 @@ export class Pending extends ClientError {
     };
 }
 /**
- * The service answered with a problem (RFC 9457). `code` is stable, `detail` is for people, `links` says where to go on,
- * by what is there. `retryAfterS` is null where the service named no time. `body` is the whole problem.
+ * The service answered with a problem (RFC 9457). `code` is stable, `detail` is for people, and `links` are the next
+ * steps, keyed by their relation. `retryAfterS` is null if the service stated no time. `body` is the whole problem.
  */
 export class Refused extends ClientError {
     constructor(status: number, body: any, retryAfterS: number | null);
@@ -55,27 +55,27 @@ export class Refused extends ClientError {
     retryAfterS: number | null;
     body: any;
 }
-/** The request can't be used as it is. */
+/** The request is invalid. */
 export class BadRequest extends Refused {
 }
-/** A valid key is needed. */
+/** The request needs a valid key. */
 export class Unauthorized extends Refused {
 }
-/** A payment is needed, or the one that was named does not match. */
+/** The request needs a payment, or the one that it names does not match. */
 export class PaymentNeeded extends Refused {
 }
-/** The key does not include this. */
+/** The key does not include this operation. */
 export class Forbidden extends Refused {
 }
 /** There is nothing here. */
 export class NotFound extends Refused {
 }
-/** The request does not fit the current state. */
+/** The request conflicts with the current state. */
 export class Conflict extends Refused {
 }
-/** A limit is reached, and its wait is longer than the client's. */
+/** A limit is reached, and waiting for it would take longer than the client waits. */
 export class TooManyRequests extends Refused {
 }
-/** The service failed, or can't answer at the moment. */
+/** The service failed or can't answer at the moment. */
 export class ServerFault extends Refused {
 }

@@ -1,4 +1,4 @@
-/** A client of the service over `fetch`. Without dependencies; the types of all bodies are in `api-types.d.ts`. */
+/** A client for the service, built on `fetch` without dependencies. `api-types.d.ts` has the types of all bodies. */
 
 import { Altered, Pending, Unreachable, refusal } from "./errors.js";
 import { addressOf, authorization, canonical, listToVerify, pauseBeforeAgain, secondsOf, sha256, verified } from "./rules.js";
@@ -6,12 +6,12 @@ import { addressOf, authorization, canonical, listToVerify, pauseBeforeAgain, se
 export * from "./errors.js";
 
 /** @typedef {import("./api-types.js").components["schemas"]} Schemas */
-/** @typedef {{address: string, signTypedData: (typedData: any) => Promise<string>}} Account A wallet, as viem's are. */
+/** @typedef {{address: string, signTypedData: (typedData: any) => Promise<string>}} Account A wallet, such as one of viem. */
 /**
  * @typedef {object} Options
  * @property {string} [key] The API key, if there is one yet
  * @property {typeof fetch} [fetch] Used instead of the platform's
- * @property {number} [mostWaitS] Longest pause before a request is sent again: a minute's limit passes in 65 seconds
+ * @property {number} [mostWaitS] Longest pause before a retry; the default of 65 seconds outlasts a per-minute limit
  * @property {(seconds: number) => Promise<void>} [sleep] Used for pauses
  */
 /**
@@ -19,11 +19,11 @@ export * from "./errors.js";
  * @property {Record<string, any>} [query]
  * @property {any} [body]
  * @property {Record<string, string>} [headers]
- * @property {boolean} [repeatable] Sent twice, it has the effect of one
+ * @property {boolean} [repeatable] True if sending it twice has the effect of sending it once
  */
 /** @typedef {{status: number, body: any, bytes: ArrayBuffer, retryAfterS: number | null}} Answer */
 
-/** Sends again what may go again, after the time that the service names. */
+/** Sends requests, and retries those that may be repeated after the time that the service states. */
 export class Client {
   /** @type {string} */ #baseUrl;
   /** @type {typeof fetch} */ #fetch;
@@ -37,22 +37,22 @@ export class Client {
     this.#mayBeRelative = (options.fetch ?? globalThis.location) !== undefined;
     this.#mostWaitS = options.mostWaitS ?? 65;
     this.#sleep = options.sleep ?? ((seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000)));
-    /** @type {string | undefined} The API key that is sent. A trial or a claim sets it. */
+    /** @type {string | undefined} The API key to send. A trial or a claim sets it. */
     this.key = options.key;
   }
 
-  /** Reads a published document, such as `/api/site-metrics`: its JSON, or its text. */
+  /** Reads a published document, such as `/api/site-metrics`. Returns its JSON, or else its text. */
   async document(/** @type {string} */ path, /** @type {Record<string, any>} */ query = {}) {
     return (await this.#ask("GET", path, { query, repeatable: true })).body;
   }
 
-  /** Reads what can be bought, and what a trial key gets. @returns {Promise<Schemas["PlansAnswer"]>} */
+  /** Reads the plans that can be bought, and what a trial key offers. @returns {Promise<Schemas["PlansAnswer"]>} */
   async plans() {
     return await this.document("/api/agent-access/plans");
   }
 
   /**
-   * Gets a trial key for a wallet's signature, without a payment, and uses it from then on.
+   * Gets a trial key in return for a wallet's signature, without payment, and uses it from then on.
    *
    * @returns {Promise<Schemas["TrialPacket"]>}
    */
@@ -67,7 +67,7 @@ export class Client {
   }
 
   /**
-   * Asks for an offer to the address that will pay. Throws `Altered` if it is not what its hashes say.
+   * Requests an offer for the address that will pay. Throws `Altered` if the offer does not match its hashes.
    *
    * @returns {Promise<Schemas["QuoteAnswer"]>}
    */
@@ -77,15 +77,15 @@ export class Client {
     const { quote, paymentRequirement } = offered.data;
     const said = await Promise.all([quote, paymentRequirement].map((part) => sha256(canonical(part))));
     if (said[0] !== offered.quoteHash || said[1] !== offered.paymentRequirementHash) {
-      throw new Altered("the quote or its payment requirement is not what its hash says");
+      throw new Altered("the quote or its payment requirement does not match its hash");
     }
     return offered;
   }
 
   /**
-   * Redeems a paid quote, waits at most `waitS` seconds until the payment is settled, and uses the key from then on.
-   * `account` signs where the quote asks for the payer's proof. A claim whose answer was lost is claimed again with the
-   * same arguments, also by another process: it never pays or issues twice. Throws `Pending`.
+   * Redeems a paid quote, waiting up to `waitS` seconds for the payment to settle, and uses the key from then on.
+   * `account` signs if the quote requires the payer's proof. If the answer is lost, repeat the claim with the same
+   * arguments, even from another process: it never pays or issues twice. Throws `Pending`.
    *
    * @returns {Promise<Schemas["ClaimAnswer"]>}
    */
@@ -115,7 +115,7 @@ export class Client {
     }
   }
 
-  /** Asks the graph: what is the key's own, and what is public. @returns {Promise<Schemas["GraphQueryAnswer"]>} */
+  /** Queries the graph: the key's own part and the public part. @returns {Promise<Schemas["GraphQueryAnswer"]>} */
   async query(/** @type {Schemas["GraphQueryRequest"]} */ body) {
     return (await this.#ask("POST", "/api/v2/world-model/query", { body, repeatable: true })).body;
   }
@@ -126,7 +126,7 @@ export class Client {
   }
 
   /**
-   * States something, once however often it has to be sent. A stage may reject it: see `data.verdict`.
+   * States a fact, exactly once even if it is retried. A stage may reject it: see `data.verdict`.
    *
    * @returns {Promise<Schemas["SignalAnswer"]>}
    */
@@ -135,13 +135,13 @@ export class Client {
     return (await this.#ask("POST", "/api/v2/world-model/signal", { body, repeatable: true })).body;
   }
 
-  /** Erases a private node and the edges at it. @returns {Promise<Schemas["ErasureAnswer"]>} */
+  /** Erases a private node and its edges. @returns {Promise<Schemas["ErasureAnswer"]>} */
   async erase(/** @type {string} */ nodeId) {
     return (await this.#ask("DELETE", `/api/v2/world-model/nodes/${encodeURIComponent(nodeId)}`, { repeatable: true })).body;
   }
 
   /**
-   * Makes a graph from documents. Sent again, `apply` of a graph with an id replaces what it said.
+   * Builds a graph from documents. Repeating `apply` with a graph id replaces that graph's content.
    *
    * @returns {Promise<Schemas["BuildAnswer"]>}
    */
@@ -151,14 +151,14 @@ export class Client {
     return (await this.#ask("POST", "/api/v2/knowledge-graph/build", { body, repeatable })).body;
   }
 
-  /** Makes a memory plan for an agent. @returns {Promise<Schemas["DesignAnswer"]>} */
+  /** Creates a memory plan for an agent. @returns {Promise<Schemas["DesignAnswer"]>} */
   async designMemory(/** @type {Schemas["DesignRequest"]} */ body) {
     const repeatable = (body.mode ?? "preview") === "preview";
     return (await this.#ask("POST", "/api/v2/memory/design", { body, repeatable })).body;
   }
 
   /**
-   * Has an action judged before it is taken: where `data.passed` is false, don't do it.
+   * Has an action judged before it is taken: if `data.passed` is false, don't take it.
    *
    * @returns {Promise<Schemas["GuardrailAnswer"]>}
    */
@@ -166,7 +166,7 @@ export class Client {
     return (await this.#ask("POST", "/api/v2/guardrail/check", { body, repeatable: true })).body;
   }
 
-  /** Reads count, concentration and proof of the token's holders. @returns {Promise<Schemas["TokenHolders"]>} */
+  /** Reads the count, concentration and proof of the token's holders. @returns {Promise<Schemas["TokenHolders"]>} */
   async holders() {
     return await this.document("/api/token/holders");
   }
@@ -177,7 +177,7 @@ export class Client {
   }
 
   /**
-   * Reads the whole list of holders and adds it up: count and sum are those that the service states at its block. Throws
+   * Reads the whole list of holders and checks that its count and sum are those that the service states. Throws
    * `NotProven`. `svc verify` proves more, against nodes of the chain.
    */
   async verify() {
@@ -188,7 +188,7 @@ export class Client {
 
   /** @returns {Promise<Answer>} */
   async #ask(/** @type {string} */ method, /** @type {string} */ path, /** @type {Asked} */ asked) {
-    // Made before the first attempt: what can't be sent throws here, and no second attempt would help.
+    // Built before the first attempt, so that an invalid address throws here: a retry would not help.
     const address = addressOf(this.#baseUrl, path, asked.query ?? {}, this.#mayBeRelative);
     const hasBody = asked.body !== undefined;
     const headers = { ...authorization(this.key), ...(hasBody && { "Content-Type": "application/json" }), ...asked.headers };
@@ -225,7 +225,7 @@ export class Client {
   }
 }
 
-/** Returns the decoded JSON of an answer, or its text if it is no JSON. */
+/** Returns the decoded JSON of an answer, or its text if it is not JSON. */
 function decoded(/** @type {Response} */ answer, /** @type {ArrayBuffer} */ bytes) {
   const mediaType = (answer.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
   const text = new TextDecoder().decode(bytes);

@@ -1,4 +1,4 @@
-/** What the client decides without sending: when a request goes again, what a quote's hash is of, what a list proves. */
+/** The client's rules, without any sending: when to retry, what a quote's hash covers, what a list proves. */
 
 import { AddressInvalid, KeyInvalid, NotProven } from "./errors.js";
 
@@ -8,14 +8,14 @@ import { AddressInvalid, KeyInvalid, NotProven } from "./errors.js";
 /** How often a request is sent at most. */
 export const ATTEMPTS = 4;
 
-/** Before the second attempt, where the service named no time; twice as long before each further one. */
+/** Pause before the second attempt if the service stated no time; it doubles before each further one. */
 const FIRST_PAUSE_S = 0.25;
 
 const PASSING = [429, 502, 503, 504];
 
 /**
- * Returns the seconds to wait before a request is sent again after its `attempt` (from 1), or null to stop. A reply is
- * null where none came. A 429 refused the request before any work, so that one may always go again.
+ * Returns the seconds to wait before a retry after attempt number `attempt` (from 1), or null to stop. `reply` is null
+ * if none arrived. A 429 means that the request was refused before any work, so it may always be retried.
  */
 export function pauseBeforeAgain(
   /** @type {boolean} */ repeatable,
@@ -31,7 +31,7 @@ export function pauseBeforeAgain(
   return pause <= mostWaitS ? pause : null;
 }
 
-/** Returns a `Retry-After` field, which has seconds or a date, in seconds from `nowMs`; null if it is neither. */
+/** Converts a `Retry-After` field, which is in seconds or a date, to seconds from `nowMs`; null if it is neither. */
 export function secondsOf(/** @type {string | null} */ retryAfter, /** @type {number} */ nowMs) {
   if (retryAfter === null || retryAfter.trim() === "") return null;
   const seconds = Number(retryAfter);
@@ -41,8 +41,8 @@ export function secondsOf(/** @type {string | null} */ retryAfter, /** @type {nu
 }
 
 /**
- * Returns the address of a path below the service's, with a query. Throws `AddressInvalid`. An address without a host is
- * the page's, or known to the caller's own `fetch`: `mayBeRelative`.
+ * Returns the address of a path below the service's, with a query. Throws `AddressInvalid`. `mayBeRelative` allows an
+ * address without a host, which is relative to the page or to the caller's own `fetch`.
  */
 export function addressOf(
   /** @type {string} */ baseUrl,
@@ -61,7 +61,7 @@ export function addressOf(
 }
 
 /**
- * Returns the header field that has the key, if there is one. Throws `KeyInvalid`.
+ * Returns the header field with the key, if there is one. Throws `KeyInvalid`.
  *
  * @returns {Record<string, string>}
  */
@@ -73,7 +73,7 @@ export function authorization(/** @type {string | null | undefined} */ key) {
   return { Authorization: `Bearer ${key}` };
 }
 
-/** Returns a value as RFC 8785 writes it: JavaScript's numbers and strings, and the names of objects in order. */
+/** Serializes a value as RFC 8785 requires: JavaScript's numbers and strings, and sorted names in objects. */
 export function canonical(/** @type {any} */ value) {
   return JSON.stringify(value, (_, inner) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
@@ -89,7 +89,7 @@ export async function sha256(/** @type {string | ArrayBuffer} */ content) {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Returns the file that a document's proof is about. Throws `NotProven` if there is no such proof. */
+/** Returns the file to which a document's proof refers. Throws `NotProven` if there is no such proof. */
 export function listToVerify(/** @type {Schemas["TokenHolders"]} */ document) {
   const proof = document.consistency?.proof;
   if (!proof) throw new NotProven("the document has no proof yet");
@@ -100,7 +100,7 @@ export function listToVerify(/** @type {Schemas["TokenHolders"]} */ document) {
 }
 
 /**
- * Verifies the list's file (gzip) against its document. Throws `NotProven` with what does not hold.
+ * Verifies the list's file (gzip) against its document. Throws `NotProven` with what does not match.
  *
  * @returns {Promise<{holderCount: number, totalSupplyRaw: bigint, block: number, blockHash: string}>}
  */

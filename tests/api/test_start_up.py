@@ -127,5 +127,5 @@ def test_a_generation_for_another_address_is_refused_with_its_cure(tmp_path):
     environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_BASE_URL": "https://svc.example"}
     ran = subprocess.run([SVC, "serve"], env=environment, capture_output=True, text=True, timeout=HANG_S)
     assert ran.returncode == 2
-    assert "was made for https://other.example" in ran.stderr
+    assert "was built for https://other.example" in ran.stderr
     assert "svc publish" in ran.stderr

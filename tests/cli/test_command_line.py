@@ -155,11 +155,11 @@ def test_completion_knows_the_commands():
 
 def test_benches_that_are_not_installed_are_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(checking, "CHECKOUT", tmp_path)
-    assert svc("bench", exit_code=2).startswith("svc: the benches are in the repository and not in the package")
+    assert svc("bench", exit_code=2).startswith("svc: the benchmarks are in the repository, not in the package")
 
 
 def test_the_benches_get_the_arguments_and_print_their_own_help():
     done = subprocess.run(
         [Path(sys.executable).with_name("svc"), "bench", "--help"], capture_output=True, text=True, check=True
     )
-    assert "Measure ingestion" in done.stdout and "--graph-nodes" in done.stdout
+    assert "Benchmark ingestion" in done.stdout and "--graph-nodes" in done.stdout

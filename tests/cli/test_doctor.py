@@ -176,8 +176,7 @@ def test_contracts_of_which_no_node_of_the_chain_says_anything_are_unknown(tmp_p
         finding = the_one(contracts_on_chain(given))
         assert_mends(finding, "warn", "Check SVC_RPC_URLS.")
         assert finding.detail == (
-            "whether they are there is unknown (SVC_TOKEN_ADDRESS, SVC_USDC_ADDRESS): "
-            "too few nodes answer, or they disagree"
+            "unknown whether they exist (SVC_TOKEN_ADDRESS, SVC_USDC_ADDRESS): too few nodes answer, or they disagree"
         )
 
 
@@ -240,7 +239,7 @@ def test_modes_that_let_others_read_are_corrected_a_line_for_each_part(tmp_path:
     assert "warehouse.duckdb: 1 with modes such as 0666, now 0600" in {finding.detail for finding in found}
     assert {finding.detail.partition(":")[0] for finding in found} == {"warehouse.duckdb", "holders", "generations"}
     (again,) = file_modes(settings(tmp_path, rpc_urls=("http://127.0.0.1:1",)))
-    assert again.detail == "only what is published can be read by other users"
+    assert again.detail == "other users can read only what is published"
 
 
 def test_a_data_directory_that_users_share_is_refused(tmp_path: Path):
@@ -313,7 +312,7 @@ def test_a_secret_or_a_key_that_can_not_be_used_is_told_before_a_start(
 
 def test_secrets_that_the_first_start_makes_are_fine_before_and_after_it(tmp_path: Path):
     held = settings(tmp_path)
-    assert the_one(secrets(held)) == Finding("secrets", "ok", "the first start makes what is not set")
+    assert the_one(secrets(held)) == Finding("secrets", "ok", "the first start creates those that are not set")
     assert not list(tmp_path.iterdir())
     SigningKeys(held).current()
     assert the_one(secrets(held)) == Finding("secrets", "ok", "1 signing key")
@@ -329,7 +328,7 @@ def test_a_job_that_fails_is_told_until_it_is_mended(tmp_path: Path):
     ended("failure", "finalized_mismatch")
     found = the_one(jobs(settings(tmp_path)))
     assert found.check == "job chain"
-    assert found.detail.startswith("fails since 2026-11-20 12:00:00 UTC, 2 runs in a row: ")
+    assert found.detail.startswith("has failed since 2026-11-20 12:00:00 UTC, 2 runs in a row: ")
     assert_mends(found, "fail", "svc pipeline run")
     ended("success")
     assert list(jobs(settings(tmp_path))) == []
@@ -439,7 +438,7 @@ def test_the_nodes_agreement_and_every_dispute_are_shown_with_both_answers(tmp_p
         assert list(nodes_agree(settings(tmp_path, rpc_urls=urls[:1]))) == findings
     assert len(findings) == 2
     for finding in findings:
-        assert_mends(finding, "fail", "remove the one that is wrong")
+        assert_mends(finding, "fail", "remove the wrong one")
     assert any(": 4" in finding.detail and ": 5" in finding.detail for finding in findings)
     assert "secret" not in str(findings)
 
@@ -454,7 +453,7 @@ def relaying(data_dir: Path, anvil: Anvil, **changes: object) -> Settings:
 def test_without_a_relayer_the_reason_is_named(tmp_path: Path):
     finding = the_one(relayer(settings(tmp_path)))
     assert finding.status == "ok"
-    assert finding.detail == "off: SVC_RELAYER_KEY_FILE is unset, so no signed payments are taken"
+    assert finding.detail == "off: SVC_RELAYER_KEY_FILE is unset, so signed payments are not accepted"
 
 
 def test_the_relayer_s_gas_is_counted_in_settlements(tmp_path: Path, anvil: Anvil):
@@ -487,5 +486,5 @@ def test_a_collector_that_takes_traces_is_fine_and_one_that_is_away_is_named(tmp
     with running_collector() as running:
         (fine,) = collector(settings(tmp_path, otlp_url=running.url))
     (away,) = collector(settings(tmp_path, otlp_url=running.url))
-    assert (fine.status, fine.detail) == ("ok", "127.0.0.1 takes traces")
-    assert (away.status, away.detail) == ("warn", "127.0.0.1 takes no traces (ConnectError)")
+    assert (fine.status, fine.detail) == ("ok", "127.0.0.1 accepts traces")
+    assert (away.status, away.detail) == ("warn", "127.0.0.1 accepts no traces (ConnectError)")

@@ -102,13 +102,13 @@ def test_a_generation_for_another_address_than_the_service_that_runs_is_not_serv
     with serving(hosts / "a", BASE_URL):
         listed = called({**os.environ, "SVC_DATA_DIR": str(hosts / "a")}, "generations", "list")
         assert listed.stdout == (
-            f"here    {other}  made for https://other.example, so the service for {BASE_URL} does not serve it\n"
+            f"here    {other}  built for https://other.example, so the service at {BASE_URL} does not serve it\n"
         )
         assert svc(hosts / "a", "generations", "list") == {"ok": True, "served": None, "kept": [other], "stored": []}
         refused = svc(hosts / "a", "generations", "rollback", other)
         assert (refused["code"], refused["detail"]) == (
             "foreign_generation",
-            f"{other} was made for https://other.example, and a service is running for {BASE_URL}.",
+            f"{other} was built for https://other.example, but the running service is {BASE_URL}.",
         )
     assert svc(hosts / "a", "generations", "list")["served"] == other
     assert svc(hosts / "a", "generations", "rollback", other)["ok"] is True
@@ -137,7 +137,7 @@ def test_a_generation_that_is_unknown_is_answered_with_the_newest_that_are_kept(
     published = [publish_numbers(hosts / "a", number) for number in range(7)]
     refused = svc(hosts / "a", "generations", "rollback", "20200101T000000Z-000001")
     newest = ", ".join(reversed(published[-5:]))
-    assert refused["cure"] == f"It holds {newest} and older ones, which `svc generations list` shows."
+    assert refused["cure"] == f"It has {newest} and older ones, which `svc generations list` shows."
 
 
 def half(generation: Generation) -> list[str]:

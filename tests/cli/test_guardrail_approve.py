@@ -95,7 +95,7 @@ def test_a_person_sees_what_they_approve_and_confirms_it(ledger_settings):
 def test_a_digest_that_nobody_knows_says_so(installation):
     made = installation.called("guardrail", "approve", "a" * 64, "--owner", "0x" + "AB" * 20, "--yes")
     assert made.stdout.startswith("svcga1.")
-    assert "Nobody can say what you would approve" in made.stderr
+    assert "Nobody can tell what you would approve" in made.stderr
     assert "0x" + "ab" * 20 in made.stderr and "approval_token" in made.stderr
 
 

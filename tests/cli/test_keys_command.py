@@ -113,14 +113,14 @@ def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
     [
         ("0x" + "AB" * 20, "is an address"),
         ("0X" + "ab" * 20, "is an address"),
-        ("0x12", "names no owner"),
-        ("profile:p", "is no name of at most 100"),
-        ("capsule:c", "is no name of at most 100"),
-        ("profil:p", "names no owner"),
-        ("a" * 101, "is no name of at most 100"),
-        ("a\nb", "names no owner"),
-        ("local:", "names no owner"),
-        (" ", "names no owner"),
+        ("0x12", "is not an owner"),
+        ("profile:p", "is not a name of at most 100"),
+        ("capsule:c", "is not a name of at most 100"),
+        ("profil:p", "is not an owner"),
+        ("a" * 101, "is not a name of at most 100"),
+        ("a\nb", "is not an owner"),
+        ("local:", "is not an owner"),
+        (" ", "is not an owner"),
     ],
 )
 def test_a_key_made_by_the_operator_is_of_a_name_and_never_an_addresses(tmp_path, owner, detail):

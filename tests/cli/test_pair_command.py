@@ -88,12 +88,12 @@ def test_codes_are_new_each_time_and_a_line_by_themselves(tmp_path: Path):
 
 def test_the_address_is_the_one_that_is_served_unless_this_shell_names_another(tmp_path: Path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
-    assert f"http://127.0.0.1:{installation.port}/mcp pairs with it" in installation.called("pair").stdout
+    assert f"it pairs at http://127.0.0.1:{installation.port}/mcp." in installation.called("pair").stdout
     House(tmp_path, base_url="https://agents.example/svc").publish(*FEW)
-    assert "https://agents.example/svc/mcp pairs with it" in installation.called("pair").stdout
+    assert "it pairs at https://agents.example/svc/mcp." in installation.called("pair").stdout
     installation.environment["SVC_BASE_URL"] = "https://moved.example"
-    assert "https://moved.example/mcp pairs with it" in installation.called("pair").stdout
+    assert "it pairs at https://moved.example/mcp." in installation.called("pair").stdout
     del installation.environment["SVC_BASE_URL"]
     (tmp_path / "current").unlink()
     (tmp_path / "current").symlink_to("generations/none")
-    assert f"http://127.0.0.1:{installation.port}/mcp pairs with it" in installation.called("pair").stdout
+    assert f"it pairs at http://127.0.0.1:{installation.port}/mcp." in installation.called("pair").stdout

@@ -127,7 +127,7 @@ def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(
     assert again.exit_code == 1 and "check not passed: document/api/token/holders:proof" in again.stdout
     assert (unchanged.exit_code, as_json.exit_code) == (1, 1)
     assert "nothing is new" in unchanged.stdout
-    assert "its checks fail for out_chain__disputes: /checks.json says why" in unchanged.stdout
+    assert "its checks fail for out_chain__disputes: see /checks.json" in unchanged.stdout
     nothing_new = said(as_json)
     assert (nothing_new["ok"], nothing_new["runs"], nothing_new["failedChecks"]) == (False, 0, ["out_chain__disputes"])
 
@@ -194,7 +194,7 @@ def test_a_signal_ends_a_run_with_a_problem_and_its_job_does_not_fail(tmp_path: 
             "ok": False,
             "code": "interrupted",
             "detail": "A signal ended the command before it was done.",
-            "cure": "Run it again: it goes on.",
+            "cure": "Run it again: it continues.",
         },
     )
     chain = read_run_status(tmp_path).jobs["chain"]

@@ -223,7 +223,7 @@ def test_a_case_is_shown_to_people_on_a_line_with_both_sides(shop: Shop, tmp_pat
     ):
         assert part in line
     done = printed("resolve", line.split()[0], "--issue")
-    assert "svc_basic_" in done and "3 of it is too much and due back" in done
+    assert "svc_basic_" in done and "3 units are too much and must go back" in done
     assert "3 goes back" in printed("unmatched")
 
 
@@ -319,4 +319,4 @@ def test_a_payment_whose_place_was_taken_is_not_paid_again(shop: Shop, tmp_path:
         rpc.call("anvil_setNonce", PAYER.address, "0x5")
     said = shop.run("pay", code=1)
     assert said["code"] == "purchase_refused"
-    assert "took this one's place" in said["detail"]
+    assert "used this one's nonce" in said["detail"]

@@ -61,14 +61,14 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     if ROUNDS > 1:
         service.end(signal.SIGTERM)
         service = installation.run()
-        assert "going on from block" in service.wait_for("chain")
+        assert "continuing at block" in service.wait_for("chain")
         service.wait_for("api ")
     orphans = service.descendants()
     service.process.kill()
     service.process.wait()
 
     last = installation.run()
-    assert "going on from block" in last.wait_for("chain")
+    assert "continuing at block" in last.wait_for("chain")
     last.wait_for("api ")
     if ROUNDS > 1:
         last.wait_for("pipeline ")
@@ -76,7 +76,7 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     assert installation.get("/api/token/holders").json()["consistency"]["proof"]["verdict"] == "proven"
     everything = last.descendants()
     psutil.Process(json.loads((installation.data_dir / "demo/demo.json").read_text())["pid"]).kill()
-    last.wait_for("The local chain has ended by itself")
+    last.wait_for("The local chain has stopped by itself")
     assert last.process.wait(HANG_S) == 1
     assert [process for process in psutil.wait_procs(everything, timeout=HANG_S)[1] if not is_zombie(process)] == []
     assert installation.ranges()[: len(held)] == held
@@ -87,7 +87,7 @@ def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_
     service = dead.run()
     try:
         service.wait_for("No RPC node gave an answer")
-        service.wait_for("the schedule goes on trying")
+        service.wait_for("the schedule keeps trying")
         assert dead.get("/health").status_code == 200
         body = dead.get("/api/token/holders").json()
         assert (body["holderCount"], body["stale"], body["reason"]) == (None, True, "rpc_unavailable")
@@ -112,8 +112,8 @@ def test_a_worker_that_is_killed_in_the_first_run_is_told_and_its_run_is_recorde
             psutil.Process(worker).kill()
             said = service.wait_for("process_lost")
             assert said == (
-                "pipeline  the process of the first run was killed before that ended (process_lost); "
-                "a new one starts, and the schedule goes on trying"
+                "pipeline  the first run's process was killed before the run ended (process_lost); "
+                "a new one starts, and the schedule keeps trying"
             )
             while not (failing := installation.get("/health").json()["failingJobs"]):
                 assert service.process.poll() is None and time.monotonic() < deadline, "\n".join(service.lines)

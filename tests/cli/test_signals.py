@@ -13,7 +13,7 @@ INTERRUPTED = {
     "ok": False,
     "code": "interrupted",
     "detail": "A signal ended the command before it was done.",
-    "cure": "Run it again: it goes on.",
+    "cure": "Run it again: it continues.",
 }
 
 SIGNALLED_WHILE_IT_IMPORTS = """

@@ -247,7 +247,7 @@ def test_a_list_of_a_site_is_proven_by_its_hash_after_newer_ones(site: Site) -> 
     later = later_by(9, site)
     assert verdict_of(offline(later, site.proof.block_hash)) is Verdict.PROVEN
     with pytest.raises(
-        NothingToVerify, match=f"no list .* of block 0x{'11' * 32}.* {site.proof.block + 9}, 0x{'22' * 32}"
+        NothingToVerify, match=f"no list .* for block 0x{'11' * 32}.* {site.proof.block + 9}, 0x{'22' * 32}"
     ):
         offline(later, "0x" + "11" * 32)
     lines = gzip.decompress(site.files[site.list_path]).decode().splitlines()
@@ -293,17 +293,17 @@ def test_the_command_proves_a_folder_and_refuses_what_is_no_hash(
         ("nowhere", True, "There is no folder nowhere."),
         ("nowhere/", True, "There is no folder nowhere."),
         ("127.0.0.1:8000", True, "There is no folder 127.0.0.1:8000."),
-        ("list.csv", True, "list.csv is a file and no folder."),
-        (".", False, ". is a folder, which has no service to ask."),
+        ("list.csv", True, "list.csv is a file, not a folder."),
+        (".", False, ". is a folder, not a service."),
         (
             "nowhere",
             False,
-            "URL is no address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
+            "URL is not an address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
         ),
         (
             "ftp://svc.example",
             True,
-            "URL is no address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
+            "URL is not an address: an address is http:// or https://, a host, and a port from 1 to 65535 if any.",
         ),
     ],
 )

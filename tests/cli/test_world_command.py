@@ -106,7 +106,7 @@ def test_a_restored_ledger_is_called_rolled_back_until_the_restore_is_recorded(l
     report = svc("audit")
     assert (report["verdict"], report["restoredAt"]) == ("intact", recorded["restoredAt"])
     said = CliRunner().invoke(app, ["world", "audit"])
-    assert f"restored at {recorded['restoredAt']}: 1 kept generations were published before" in said.stdout
+    assert f"restored at {recorded['restoredAt']}: 1 kept generations were published from" in said.stdout
     assert (tmp_path / "restored.json").stat().st_mode & 0o077 == 0
 
 
@@ -115,11 +115,11 @@ def test_a_restore_is_not_recorded_of_a_ledger_that_is_not_the_backups(ledger: L
     other = tmp_path / "audit.json"
     other.write_text(json.dumps(svc("audit") | {"head": "ab" * 32}))
     refused = svc("restored", str(other), code=1)
-    assert refused["code"] == "restore_refused" and "first 1 decisions are not those" in refused["detail"]
+    assert refused["code"] == "restore_refused" and "first 1 decisions differ from those" in refused["detail"]
     other.write_text(json.dumps(svc("audit") | {"decisions": 2}))
     assert svc("restored", str(other), code=1)["code"] == "restore_refused"
     other.write_text("2 decisions")
-    assert "is not what `svc world audit --json` prints" in svc("restored", str(other), code=1)["detail"]
+    assert "is not output of `svc world audit --json`" in svc("restored", str(other), code=1)["detail"]
     assert CliRunner().invoke(app, ["world", "restored", str(tmp_path / "none")]).exit_code == 2
     with ledger._writers.begin() as connection:
         connection.exec_driver_sql("update world_decisions set verdict = 'rejected'")
@@ -292,7 +292,7 @@ def test_a_moved_folder_goes_on_under_the_name_of_its_graph(ledger: Ledger, tmp_
     again = import_notes(notes.rename(tmp_path / "moved"), "--graph", first["graph"])
     assert (again["graph"], again["written"]) == (first["graph"], 0)
     refused = import_notes(tmp_path / "moved", "--graph", "a graph", code=1)
-    assert refused["detail"] == "'a graph' is no name of a graph."
+    assert refused["detail"] == "'a graph' is not a valid graph name."
 
 
 def test_a_graph_called_by_the_folders_name_alone_goes_on_only_if_its_owner_says_so(
@@ -301,7 +301,7 @@ def test_a_graph_called_by_the_folders_name_alone_goes_on_only_if_its_owner_says
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     import_notes(notes, "--graph", "notes")
     refused = import_notes(notes, code=1)
-    assert refused["detail"] == "local:bob has a graph notes already, which may be of another folder."
+    assert refused["detail"] == "local:bob already has a graph notes, which may be of another folder."
     assert "--graph notes`" in refused["cure"]
     assert import_notes(notes, "--graph", "notes")["written"] == 0
     hashed = refused["cure"].split("--graph ")[-1].rstrip("`.")
@@ -479,7 +479,7 @@ def test_a_folder_without_any_note_ends_nothing_since_it_may_not_be_mounted(ledg
 def test_a_note_with_a_secret_is_left_out(ledger: Ledger, tmp_path: Path, text: str, secret: str) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan", wallet=f"# Wallet\n\n{text}\n")
     done = import_notes(notes, code=1)
-    assert done["leftOut"] == [{"file": "wallet.md", "reason": f"it holds {secret}, which no graph keeps"}]
+    assert done["leftOut"] == [{"file": "wallet.md", "reason": f"it contains {secret}, which no graph may store"}]
     assert titles_of(tmp_path, "Document") == ["Plan"]
 
 
@@ -498,7 +498,10 @@ def test_what_was_erased_is_counted_when_its_notes_are_read_again(ledger: Ledger
     again = import_notes(notes)
     assert (again["documents"], again["written"], again["withheld"]) == (1, 0, {"forgotten": 2})
     said = CliRunner().invoke(app, ["world", "import", str(notes), "--owner", "local:bob"])
-    assert "2 nodes were erased before and stay so; `--graph` with a new name takes the notes anew" in said.stdout
+    assert (
+        "2 nodes were erased before and remain erased; to import the notes again, use `--graph` with a new name"
+        in said.stdout
+    )
     assert import_notes(notes, "--graph", f"{graph}-again")["nodes"] == 2
 
 
@@ -534,10 +537,10 @@ def test_a_link_that_leads_out_of_the_folder_is_left_out(ledger: Ledger, tmp_pat
 def test_a_single_note_and_a_folder_without_notes_are_answered_as_such(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan")
     refused = import_notes(notes / "plan.md", code=1)
-    assert refused["detail"].endswith("plan.md is a note, and notes are imported by their folder.")
+    assert refused["detail"].endswith("plan.md is a note, and notes are imported by folder.")
     (tmp_path / "graph.jsonl").write_text("{}")
     refused = import_notes(tmp_path / "graph.jsonl", "--graph", "g", code=1)
-    assert refused["detail"].endswith("graph.jsonl is no folder of notes.")
+    assert refused["detail"].endswith("graph.jsonl is not a folder of notes.")
     empty = folder_of(tmp_path / "empty")
     said = CliRunner().invoke(app, ["world", "import", str(empty), "--owner", "local:bob"])
     assert said.stdout.splitlines()[0] == "there are no notes: no file ends with .md or .markdown"

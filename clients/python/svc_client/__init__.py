@@ -1,4 +1,4 @@
-"""A client of the service, in a sync and an async form. `api_types` has the types of all bodies."""
+"""A client for the service, sync and async. `api_types` contains the types of all bodies."""
 
 from svc_client import api_types
 from svc_client.clients import AsyncClient, Client

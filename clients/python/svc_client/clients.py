@@ -1,4 +1,4 @@
-"""Sends what the flows yield: `Client` blocks, `AsyncClient` awaits. Both have the same operations."""
+"""Sends the requests that the flows yield: `Client` blocks, `AsyncClient` awaits. Both have the same operations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 USER_AGENT = "svc-client/0.2.0"
 TIMEOUT_S = 60.0
 MOST_WAIT_S = 65.0
-"""Longest pause before a request is sent again: a minute's limit passes in it, a day's does not."""
+"""Longest pause before a retry: it outlasts a per-minute limit, but not a daily one."""
 
 
 class _Base:
-    """Holds what the sync and the async client share: the address and the key."""
+    """The part that the sync and the async client share: the address and the key."""
 
     def __init__(self, base_url: str, key: str | None, most_wait_s: float) -> None:
         self.base_url = base_url.rstrip("/")
@@ -33,21 +33,21 @@ class _Base:
         self.most_wait_s = most_wait_s
 
     def _prepared(self, request: Request, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
-        """Returns a request as it is sent. Raises `KeyInvalid` and `AddressInvalid`, which no second attempt helps."""
+        """Builds the HTTP request. Raises `KeyInvalid` and `AddressInvalid`, for which a retry would not help."""
         headers = {"User-Agent": USER_AGENT, **request.headers}
         if self.key is not None:
-            if not re.fullmatch("[!-~]+", self.key):  # a header field holds no others, and no space at its end
+            if not re.fullmatch("[!-~]+", self.key):  # a header field can't contain others, nor end with a space
                 raise KeyInvalid("an API key has printable ASCII characters without spaces, and at least one")
             headers["Authorization"] = f"Bearer {self.key}"
-        if not request.path.startswith("/"):  # it would go on with the name of the host
+        if not request.path.startswith("/"):  # it would extend the host name
             raise AddressInvalid(f"a path begins with a slash: {request.path!r}")
         query = {name: value for name, value in request.query.items() if value is not None}
         try:
             url = httpx.URL(self.base_url + request.path)
-            params = url.params.merge(query) or None  # an empty one would take the path's query away
+            params = url.params.merge(query) or None  # empty parameters would remove the path's own query
             made = http.build_request(request.method, url, params=params, json=request.body, headers=headers)
         except httpx.InvalidURL as error:
-            raise AddressInvalid(f"{self.base_url + request.path!r} is no address: {error}") from error
+            raise AddressInvalid(f"{self.base_url + request.path!r} is not an address: {error}") from error
         if not _has_a_host(made.url) or not set("?#").isdisjoint(self.base_url):
             raise AddressInvalid(f"a service's address is http:// or https:// and a host: {self.base_url!r}")
         return made
@@ -55,7 +55,7 @@ class _Base:
 
 def _has_a_host(url: httpx.URL) -> bool:
     try:
-        url.raw_host.decode().encode("idna")  # as it is looked up
+        url.raw_host.decode().encode("idna")  # as for its DNS look-up
     except UnicodeError:
         return False
     return url.scheme in ("http", "https") and url.host != "" and "%20" not in url.host and (url.port or 0) < 2**16
@@ -82,9 +82,9 @@ def _named(operation: T, flow: Callable[..., Any]) -> T:
 
 
 class Client(_Base):
-    """A client that blocks. `key` is the API key, if there is one yet; `http` is used instead of a new connection pool.
+    """A blocking client. `key` is the API key, if there is one yet; `http` is used instead of a new connection pool.
 
-    What may be sent again is sent again, after the time that the service names (at most `most_wait_s` seconds).
+    Requests that may be repeated are retried after the time that the service states (at most `most_wait_s` seconds).
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Client(_Base):
 
 
 class AsyncClient(_Base):
-    """The same for asyncio."""
+    """The asyncio counterpart of `Client`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The exceptions of the client. A refusal has the problem's code, by which programs branch, and its links."""
+"""The client's exceptions. A refusal has the problem's code, on which programs can branch, and its links."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from typing import Any, ClassVar
 
 
 class ClientError(Exception):
-    """Root of everything that the client raises on purpose."""
+    """Base class of all exceptions that the client raises on purpose."""
 
 
 class Unreachable(ClientError):
-    """No answer came, also after what may be sent again was sent again."""
+    """No answer arrived, even after any permitted retries."""
 
 
 class AddressInvalid(ClientError):
-    """The service's address, or a path below it, can't be one, so nothing was sent."""
+    """The service's address, or a path below it, is invalid, so nothing was sent."""
 
 
 class KeyInvalid(ClientError):
-    """The key is empty, or has characters that no key of a service has, so nothing was sent."""
+    """The key is empty or has characters that no API key has, so nothing was sent."""
 
 
 class Altered(ClientError):
-    """A quote is not what its hashes say: don't pay it."""
+    """A quote does not match its hashes: don't pay it."""
 
 
 class NotProven(ClientError):
-    """A published list does not add up to what is said of it, or there is no proof."""
+    """A published list does not match the statements about it, or there is no proof."""
 
 
 class Pending(ClientError):
-    """A payment was not settled in the time that the caller would wait. Claim again later; never pay again."""
+    """The payment was not settled within the caller's waiting time. Claim again later; never pay again."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__(f"the payment is not settled yet: {answer['code']}")
@@ -40,8 +40,8 @@ class Pending(ClientError):
 class Refused(ClientError):
     """The service answered with a problem (RFC 9457).
 
-    `code` is stable, `detail` is for people, `links` says where to go on, by what is there. `retry_after_s` is None
-    where the service named no time. `body` is the whole problem.
+    `code` is stable, `detail` is for people, and `links` are the next steps, keyed by their relation. `retry_after_s`
+    is None if the service stated no time. `body` is the whole problem.
     """
 
     statuses: ClassVar[range] = range(400, 600)
@@ -62,23 +62,23 @@ class Refused(ClientError):
 
 
 class BadRequest(Refused):
-    """The request can't be used as it is."""
+    """The request is invalid."""
 
 
 class Unauthorized(Refused):
-    """A valid key is needed."""
+    """The request needs a valid key."""
 
     statuses = range(401, 402)
 
 
 class PaymentNeeded(Refused):
-    """A payment is needed, or the one that was named does not match."""
+    """The request needs a payment, or the one that it names does not match."""
 
     statuses = range(402, 403)
 
 
 class Forbidden(Refused):
-    """The key does not include this."""
+    """The key does not include this operation."""
 
     statuses = range(403, 404)
 
@@ -90,19 +90,19 @@ class NotFound(Refused):
 
 
 class Conflict(Refused):
-    """The request does not fit the current state."""
+    """The request conflicts with the current state."""
 
     statuses = range(409, 410)
 
 
 class TooManyRequests(Refused):
-    """A limit is reached, and its wait is longer than the client's."""
+    """A limit is reached, and waiting for it would take longer than the client waits."""
 
     statuses = range(429, 430)
 
 
 class ServerFault(Refused):
-    """The service failed, or can't answer at the moment."""
+    """The service failed or can't answer at the moment."""
 
     statuses = range(500, 600)
 
@@ -111,6 +111,6 @@ _SPECIFIC = (Unauthorized, PaymentNeeded, Forbidden, NotFound, Conflict, TooMany
 
 
 def refusal(status: int, body: Any, retry_after_s: float | None) -> Refused:
-    """Returns the exception of an answer that is a refusal."""
+    """Returns the exception for an answer that is a refusal."""
     kind = next((error for error in _SPECIFIC if status in error.statuses), BadRequest)
     return kind(status, body, retry_after_s)

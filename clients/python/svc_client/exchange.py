@@ -1,4 +1,4 @@
-"""Requests and answers as data, and the rule by which a request is sent again. Pure: `clients.py` sends."""
+"""Requests and answers as data, and the rule for retries. Pure: `clients.py` does the sending."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from svc_client.errors import Unreachable
 T = TypeVar("T")
 
 ATTEMPTS = 4
-"""The most times that one request is sent."""
+"""How often a request is sent at most."""
 
 FIRST_PAUSE_S = 0.25
-"""Before the second attempt, where the service named no time; twice as long before each further one."""
+"""Pause before the second attempt if the service stated no time; it doubles before each further one."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request. `repeatable`: sent twice, it has the effect of one."""
+    """One request. `repeatable` means that sending it twice has the effect of sending it once."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Response:
-    """One answer. `retry_after_s` is None where it names no time."""
+    """One answer. `retry_after_s` is None if it states no time."""
 
     status: int
     content: bytes
@@ -57,7 +57,7 @@ class Response:
 
     @property
     def body(self) -> Any:
-        """Returns the decoded JSON of the answer, or its text if it is no JSON."""
+        """Returns the decoded JSON of the answer, or its text if it is not JSON."""
         if self.media_type == "application/json" or self.media_type.endswith("+json"):
             return json.loads(self.content)
         return self.content.decode(errors="replace")
@@ -65,7 +65,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer came, and whether the service got the request nobody knows."""
+    """No answer arrived, and it is unknown whether the service got the request."""
 
     reason: str
 
@@ -76,7 +76,7 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def persistent(flow: Flow[T], most_wait_s: float) -> Generator[Step, Response | Lost | None, T]:
-    """Leads a flow on with answers, sending again what may go again. It gets a `Response` or `Lost` for each request.
+    """Drives a flow with answers and adds retries. The caller sends back a `Response` or `Lost` for each request.
 
     Raises `Unreachable`.
     """
@@ -103,7 +103,7 @@ def persistent(flow: Flow[T], most_wait_s: float) -> Generator[Step, Response | 
 
 
 def seconds_of(retry_after: str | None, now: datetime) -> float | None:
-    """Returns a `Retry-After` field, which has seconds or a date, in seconds from `now`; None if it is neither."""
+    """Converts a `Retry-After` field, which is in seconds or a date, to seconds from `now`; None if it is neither."""
     if retry_after is None:
         return None
     try:
@@ -118,9 +118,9 @@ def seconds_of(retry_after: str | None, now: datetime) -> float | None:
 
 
 def pause_before_again(request: Request, reply: Response | Lost, attempt: int, most_wait_s: float) -> float | None:
-    """Returns the seconds to wait before a request is sent again after its `attempt` (from 1), or None to stop.
+    """Returns the seconds to wait before a retry after attempt number `attempt` (from 1), or None to stop.
 
-    A 429 refused the request before any work, so that one may always go again.
+    A 429 means that the request was refused before any work, so it may always be retried.
     """
     if attempt >= ATTEMPTS:
         return None

@@ -1,6 +1,6 @@
-"""Implements the client's operations without sending: generators that yield requests and take answers.
+"""Implements the client's operations without sending anything: generators that yield requests and receive answers.
 
-`clients.py` has each of them in a sync and in an async form. An operation that gets a key makes the client use it.
+`clients.py` has a sync and an async form of each. An operation that gets a key makes the client use it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from svc_client.exchange import Flow, Request, Response, Use, Wait
 from svc_client.holders import VerifiedHolders, list_to_verify, verified
 
 ACCEPT_AS_IT_IS = {"Accept-Encoding": "identity"}
-"""A list's digest is of the file, which is compressed already."""
+"""Requested because a list's digest is of the file itself, which is already compressed."""
 
 
 class Account(Protocol):
-    """A wallet that signs, as those of `eth_account` do."""
+    """A wallet that can sign, such as an account of `eth_account`."""
 
     @property
     def address(self) -> Any: ...
@@ -31,7 +31,7 @@ class Account(Protocol):
 
 
 class BuildMembers(TypedDict, total=False):
-    """The members of `api_types.BuildRequest`, a union by what it needs, which keywords can't be typed with."""
+    """The members of `api_types.BuildRequest`, which is a union and therefore can't type keyword arguments."""
 
     documents: list[api.SourceDocument]
     edges: list[api.Edge]
@@ -43,17 +43,17 @@ class BuildMembers(TypedDict, total=False):
 
 
 def document(path: str, **query: Any) -> Flow[Any]:
-    """Reads a published document, such as `/api/site-metrics`: its JSON, or its text."""
+    """Reads a published document, such as `/api/site-metrics`. Returns its JSON, or else its text."""
     return (yield from _asked(Request("GET", path, repeatable=True, query=query))).body
 
 
 def plans() -> Flow[api.PlansAnswer]:
-    """Reads what can be bought, and what a trial key gets."""
+    """Reads the plans that can be bought, and what a trial key offers."""
     return cast(api.PlansAnswer, (yield from document("/api/agent-access/plans")))
 
 
 def trial_key(account: Account) -> Flow[api.TrialPacket]:
-    """Gets a trial key for a wallet's signature, without a payment."""
+    """Gets a trial key in return for a wallet's signature, without payment."""
     path = f"/api/agent-access/trials/{_segment(account.address)}"
     challenge = (yield from _asked(Request("GET", path, repeatable=True))).body
     signature = signature_of(account, challenge["typedData"])
@@ -65,23 +65,23 @@ def trial_key(account: Account) -> Flow[api.TrialPacket]:
 
 
 def quote(plan_id: str, payer: str) -> Flow[api.QuoteAnswer]:
-    """Asks for an offer to the address that will pay. Raises `Altered` if it is not what its hashes say."""
+    """Requests an offer for the address that will pay. Raises `Altered` if the offer does not match its hashes."""
     body = {"planId": plan_id, "payerAddress": payer}
     answer = yield from _asked(Request("POST", "/api/agent-access/quote", repeatable=True, body=body))
     offered = cast(api.QuoteAnswer, answer.body)
     said = offered["data"]["quote"], offered["data"]["paymentRequirement"]
     if [*map(_sha256, said)] != [offered["quoteHash"], offered["paymentRequirementHash"]]:
-        raise Altered("the quote or its payment requirement is not what its hash says")
+        raise Altered("the quote or its payment requirement does not match its hash")
     return offered
 
 
 def claim(
     offered: api.QuoteAnswer, transaction_hash: str, *, account: Account | None = None, wait_s: float = 300.0
 ) -> Flow[api.ClaimAnswer]:
-    """Redeems a paid quote, and waits at most `wait_s` seconds until the payment is settled.
+    """Redeems a paid quote, waiting up to `wait_s` seconds for the payment to settle.
 
-    `account` signs where the quote asks for the payer's proof. A claim whose answer was lost is claimed again with the
-    same arguments, also by another process: it never pays or issues twice. Raises `Pending`.
+    `account` signs if the quote requires the payer's proof. If the answer is lost, repeat the claim with the same
+    arguments, even from another process: it never pays or issues twice. Raises `Pending`.
     """
     step = offered["data"]["next"]["claim"]
     names = ("quoteId", "quoteHash", "paymentRequirementHash")
@@ -105,7 +105,7 @@ def claim(
 
 
 def query(**question: Unpack[api.GraphQueryRequest]) -> Flow[api.GraphQueryAnswer]:
-    """Asks the graph: what is the key's own, and what is public."""
+    """Queries the graph: the key's own part and the public part."""
     answer = yield from _asked(Request("POST", "/api/v2/world-model/query", repeatable=True, body=question))
     return cast(api.GraphQueryAnswer, answer.body)
 
@@ -116,22 +116,22 @@ def node(node_id: str, **query: Any) -> Flow[api.NodeHistoryAnswer]:
 
 
 def signal(**statement: Unpack[api.SignalRequest]) -> Flow[api.SignalAnswer]:
-    """States something, once however often it has to be sent. A stage may reject it: see `data.verdict`."""
+    """States a fact, exactly once even if it is retried. A stage may reject it: see `data.verdict`."""
     body = {"idempotencyKey": uuid.uuid4().hex, **statement}
     answer = yield from _asked(Request("POST", "/api/v2/world-model/signal", repeatable=True, body=body))
     return cast(api.SignalAnswer, answer.body)
 
 
 def erase(node_id: str) -> Flow[api.ErasureAnswer]:
-    """Erases a private node and the edges at it."""
+    """Erases a private node and its edges."""
     answer = yield from _asked(Request("DELETE", f"/api/v2/world-model/nodes/{_segment(node_id)}", repeatable=True))
     return cast(api.ErasureAnswer, answer.body)
 
 
 def build(request: api.BuildRequest | None = None, **members: Unpack[BuildMembers]) -> Flow[api.BuildAnswer]:
-    """Makes a graph from documents. Sent again, `apply` of a graph with an id replaces what it said.
+    """Builds a graph from documents. Repeating `apply` with a graph id replaces that graph's content.
 
-    The request's members are keywords or a whole, of which keywords replace members.
+    Pass the request's members as keywords, or as a whole request, whose members keywords override.
     """
     body: dict[str, Any] = {**cast(Any, request or {}), **members}
     repeatable = body.get("mode", "preview") == "preview" or "graphId" in body
@@ -140,20 +140,20 @@ def build(request: api.BuildRequest | None = None, **members: Unpack[BuildMember
 
 
 def design_memory(**request: Unpack[api.DesignRequest]) -> Flow[api.DesignAnswer]:
-    """Makes a memory plan for an agent."""
+    """Creates a memory plan for an agent."""
     repeatable = request.get("mode", "preview") == "preview"
     answer = yield from _asked(Request("POST", "/api/v2/memory/design", repeatable=repeatable, body=request))
     return cast(api.DesignAnswer, answer.body)
 
 
 def check(**action: Unpack[api.GuardrailRequest]) -> Flow[api.GuardrailAnswer]:
-    """Has an action judged before it is taken: where `data.passed` is false, don't do it."""
+    """Has an action judged before it is taken: if `data.passed` is false, don't take it."""
     answer = yield from _asked(Request("POST", "/api/v2/guardrail/check", repeatable=True, body=action))
     return cast(api.GuardrailAnswer, answer.body)
 
 
 def holders() -> Flow[api.TokenHolders]:
-    """Reads count, concentration and proof of the token's holders."""
+    """Reads the count, concentration and proof of the token's holders."""
     return cast(api.TokenHolders, (yield from document("/api/token/holders")))
 
 
@@ -163,7 +163,7 @@ def holder(address: str, **query: Any) -> Flow[api.TokenHolder]:
 
 
 def verify() -> Flow[VerifiedHolders]:
-    """Reads the whole list of holders and adds it up: count and sum are those that the service states at its block.
+    """Reads the whole list of holders and checks that its count and sum are those that the service states at its block.
 
     Raises `NotProven`. `svc verify` proves more, against nodes of the chain.
     """
@@ -186,7 +186,7 @@ def _asked(request: Request) -> Flow[Response]:
 
 
 def _segment(name: str) -> str:
-    """Returns a name as one segment of a path: `#` and `?` would cut it off."""
+    """Quotes a name as one segment of a path, because `#` and `?` would end the path."""
     return parse.quote(name, safe="")
 
 

@@ -1,4 +1,4 @@
-"""Verifies a published list of holders: its digest, its sum and its count against what the service says. Pure."""
+"""Verifies a published list of holders: its digest, sum and count against what the service states. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADER = "address,balance_raw"
 
 @dataclass(frozen=True)
 class VerifiedHolders:
-    """The verified facts of a list: `total_supply_raw` is the sum of all balances in the token's smallest unit."""
+    """The verified facts of a list. `total_supply_raw` is the sum of all balances in the token's smallest unit."""
 
     holder_count: int
     total_supply_raw: int
@@ -23,7 +23,7 @@ class VerifiedHolders:
 
 
 def list_to_verify(document: TokenHolders) -> HolderListFile:
-    """Returns the file that a document's proof is about. Raises `NotProven` if there is no such proof."""
+    """Returns the file to which a document's proof refers. Raises `NotProven` if there is no such proof."""
     consistency = document["consistency"]
     if consistency is None:
         raise NotProven("the document has no proof yet")
@@ -34,7 +34,7 @@ def list_to_verify(document: TokenHolders) -> HolderListFile:
 
 
 def verified(document: TokenHolders, packed: bytes) -> VerifiedHolders:
-    """Verifies the list's file (gzip) against its document. Raises `NotProven` with what does not hold."""
+    """Verifies the list's file (gzip) against its document. Raises `NotProven` with what does not match."""
     file, consistency = list_to_verify(document), document["consistency"]
     assert consistency is not None
     if hashlib.sha256(packed).hexdigest() != file["sha256"]:

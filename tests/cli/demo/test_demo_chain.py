@@ -137,7 +137,7 @@ def test_run_stop_run_goes_on_from_the_dump(tmp_path, written_demo):
     finally:
         second.stop()
     assert "transfers of 30 days written" in written_demo[1][0]
-    assert [line for line in said if "going on from block" not in line] == []
+    assert [line for line in said if "continuing at block" not in line] == []
 
 
 def test_a_dump_of_a_loaded_chain_has_one_block_of_each_number(data_dir):
@@ -209,7 +209,7 @@ def test_killed_together_with_its_node_the_next_run_starts_over(data_dir):
 
     said = Said()
     DemoChain.start(data_dir, said, held_blocks=lambda: [(int(newest["number"], 16), newest["hash"])]).stop()
-    assert [line for line in said if "warehouse or ledger holds blocks that its chain lacks" in line]
+    assert [line for line in said if "the warehouse or the ledger has blocks that its chain lacks" in line]
 
 
 def test_killed_while_the_history_is_written_no_node_is_left_over(tmp_path, monkeypatch):
@@ -368,7 +368,7 @@ def test_a_stranger_that_got_the_nodes_process_id_or_port_is_left_alone(data_dir
     said = Said()
     DemoChain.start(data_dir, said).stop()
     assert anvil.running()
-    assert "going on" in said[0]
+    assert "continuing" in said[0]
 
 
 def test_without_node_the_recording_is_served_and_the_paid_flow_is_off(tmp_path, monkeypatch):
