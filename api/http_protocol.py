@@ -1,8 +1,9 @@
 """uvicorn's HTTP/1.1 with limits on what is parsed before the application sees it. Independent of the application.
 
-uvicorn with httptools accepts header fields, chunk extensions and trailers of any size. Here a request may have 16 KiB
-of header fields, and chunk framing up to the size of the data that it frames. Anything larger, or unparseable, such as
-an unregistered method, is answered with an error that closes the connection.
+uvicorn with httptools accepts header fields, chunk extensions and trailers of any size. Here a request line and its
+header fields may have 24 KiB together, of which the application accepts less, and chunk framing may be 24 KiB larger
+than the data that it frames. Anything larger, or unparseable, such as an unregistered method, is answered with an error
+that closes the connection.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""Quotes that were made and redeemed in a ledger, without a chain: what tests of what surrounds a claim begin with."""
+"""Quotes created and redeemed in a ledger, without a chain, as the starting point of tests around claims."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def issuer(on: PaymentRail | None = None) -> Issuer:
 def sell(
     ledger: Ledger, number: int = 1, *, plan: str = "api_basic_monthly", payer: str = PAYER, now: datetime = NOON
 ) -> Quote:
-    """Make a quote; `number` keeps it apart from the others of its payer."""
+    """Creates a quote; `number` distinguishes it from the payer's other quotes."""
     chosen = load_plans()[plan]
     quote = make_quote(
         QuoteRequest(payer_address=payer, plan_id=plan),
@@ -62,7 +62,7 @@ def transaction_of(number: int) -> str:
 
 
 def match_of(quote: Quote, *, position: int = 0, block: BlockView | None = None) -> Match:
-    """The transfer that pays a quote."""
+    """Returns the transfer that pays a quote."""
     found = block or BlockView(100, "0x" + "bb" * 32, int(quote.issued_at.timestamp()) + 10)
     return Match(Transfer(position, USDC, quote.payer, TREASURY, quote.amount), found, found.number + 5)
 
@@ -70,14 +70,14 @@ def match_of(quote: Quote, *, position: int = 0, block: BlockView | None = None)
 def redeem(
     ledger: Ledger, quote: Quote, *, match: Match | None = None, transaction: str | None = None, now: datetime = NOON
 ) -> Issued:
-    """Issue a claim for a quote."""
+    """Issues a claim for a quote."""
     paid_in = transaction or "0x" + quote.quote_hash
     with ledger.transaction() as tx:
         return issue_claim(tx, issuer(), quote, match or match_of(quote), paid_in, now=now)
 
 
 def miss(ledger: Ledger, quote: Quote, code: str = "amount_mismatch", amount: int = 7, now: datetime = NOON) -> None:
-    """Record money that came for a quote and pays nothing."""
+    """Records money that arrived for a quote and pays nothing."""
     found = Transfer(0, USDC, quote.payer, TREASURY, amount)
     block = BlockView(101, "0x" + "cc" * 32, int(now.timestamp()))
     with ledger.transaction() as tx:

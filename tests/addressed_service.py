@@ -1,4 +1,4 @@
-"""The whole service listening at the very address that its documents name, if need be below a path prefix."""
+"""The whole service, listening at the address that its documents name, optionally below a path prefix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from whole_service import WholeService, whole_service
 
 @contextmanager
 def addressed_service(data_dir: Path, prefix: str = "", **settings: Any) -> Iterator[tuple[WholeService, str]]:
-    """The service and its base address. A prefix is taken off before the service sees a path, as a proxy does it."""
+    """Yields the service and its base address. As a proxy does, it removes a prefix before the service sees the
+    path."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}{prefix}"
     given: dict[str, Any] = {"base_url": base_url, "host": "127.0.0.1", "port": port}
@@ -25,7 +26,7 @@ def addressed_service(data_dir: Path, prefix: str = "", **settings: Any) -> Iter
 
 @contextmanager
 def running(application: Any, port: int) -> Iterator[None]:
-    """An ASGI application on a port of this machine, with its lifespan."""
+    """Serves an ASGI application, including its lifespan, on a port of this machine."""
     server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="critical"))
     thread = threading.Thread(target=server.run)
     thread.start()

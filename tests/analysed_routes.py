@@ -1,4 +1,5 @@
-"""Analyses each route once a process: the many applications of tests differ only in what their endpoints close over."""
+"""Analyses each route once per process: the many applications of tests differ only in what their endpoints close
+over."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from fastapi.routing import APIRoute, request_response
 
 
 def analysing_once(initialise: Callable[..., None]) -> Callable[..., None]:
-    """Returns `APIRoute.__init__` so that a route of the same path, code, annotations and options as an earlier one
-    takes over what was found out about that, with its own endpoint."""
+    """Returns an `APIRoute.__init__` that reuses the analysis of an earlier route with the same path, code, annotations
+    and options, and sets only the endpoint."""
     analysed: dict[tuple[str, CodeType], tuple[Any, dict[str, Any]]] = {}
 
     def initialise_once(route: APIRoute, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

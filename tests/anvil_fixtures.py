@@ -1,4 +1,4 @@
-"""A fresh anvil for a test: it starts in a tenth of a second, so no test shares one."""
+"""A fresh anvil per test: it starts in a tenth of a second, so tests don't share one."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from cli.demo.anvil import PRUNED, Anvil
 
 @pytest.fixture
 def anvil() -> Iterator[Anvil]:
-    """Chain 8453, mining each transaction at once, finalized = head - 2."""
+    """Yields an anvil for chain 8453 that mines each transaction at once, with finalized = head - 2."""
     with Anvil(flags=PRUNED) as running:
         yield running

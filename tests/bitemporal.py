@@ -1,6 +1,6 @@
-"""Random histories of facts, and a model of them that is plain enough to be believed: it replays what was accepted.
+"""Random histories of facts, and a model simple enough to trust: it replays what was accepted.
 
-The model decides what holds at one instant by looking at every claim, without ends that were computed before.
+The model decides what holds at an instant by looking at every claim, without precomputed ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from warehouse.world.write import propose
 OWNER = "local:ada"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CLASSES = ["hearsay", "inference", "document", "signed_system", "owner"]
-"""Lowest first: the place is the rank."""
+"""Lowest first: the index is the rank."""
 
 SUBJECTS = ["door", "Gate", "window"]
 VALUES = ["open", "shut", "ajar"]
@@ -55,7 +55,7 @@ class Said:
         return max(self.rank, self.confirmed_rank)
 
     def ends(self, other: Said) -> bool:
-        """Whether it ends `other`, before which it does not begin."""
+        """Decides whether this claim, which does not begin before `other`, ends it."""
         if other.confirmed_rank == 4 and self.highest < 4:
             return False
         if other.confirmed_rank >= self.highest and max(self.said_at, self.start) <= other.confirmed_at:
@@ -68,7 +68,7 @@ class Said:
 
 @dataclass
 class Model:
-    """Everything that was accepted: with the time and the last revision of each change, and the claims it leaves."""
+    """Everything that was accepted: the time and last revision of each change, and the resulting claims."""
 
     log: list[tuple[str, int, dict[str, Said]]] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ class Model:
         return self.log[-1][2] if self.log else {}
 
     def believed(self, recorded: int | str) -> dict[str, Said]:
-        """The claims as they were believed at an instant or a revision."""
+        """Returns the claims as they were believed at an instant or a revision."""
         beliefs: dict[str, Said] = {}
         for instant, revision, claims in self.log:
             if (revision if isinstance(recorded, int) else instant) <= recorded:  # type: ignore[operator]
@@ -84,7 +84,8 @@ class Model:
         return beliefs
 
     def holding(self, subject: str, as_of: str, recorded: int | str) -> list[Said]:
-        """The claims that held, by what was believed, highest standing first; but none that is forgotten by now."""
+        """Returns the claims that held according to what was believed, highest standing first, without any forgotten by
+        now."""
         forgotten = {claim.id for claim in self.now().values() if claim.forgotten}
         claims = [
             claim
@@ -98,7 +99,8 @@ class Model:
 
 
 def _holds(claim: Said, claims: list[Said], instant: str, *, before: bool = False) -> bool:
-    """Whether a claim holds at an instant; `before`: until then, so that it can be ended then."""
+    """Decides whether a claim holds at an instant; with `before`, whether it held until then, so that it can end
+    then."""
     if claim.start > instant or (claim.end is not None and claim.end <= instant):
         return False
     for other in claims:
@@ -115,7 +117,7 @@ def _holds(claim: Said, claims: list[Said], instant: str, *, before: bool = Fals
 
 @dataclass
 class History:
-    """A ledger that was filled at random, with its model."""
+    """A randomly filled ledger with its model."""
 
     ledger: Ledger
     model: Model
@@ -191,7 +193,7 @@ class History:
             self.model.log.append((now, self.ledger.head(), expected))
 
     def _after(self, act: str, said: Said, target: Said | None, ceiling: int) -> dict[str, Said] | None:
-        """The claims after an accepted proposal; None where it has to be rejected."""
+        """Returns the claims after an accepted proposal, or None if it must be rejected."""
         now, known = said.said_at, self.model.now()
         if target is None:
             claims = {**known, said.id: said}
@@ -237,7 +239,7 @@ class History:
         self.model.log.append((utc_text(self.now[0]), self.ledger.head(), claims))
 
     def question(self) -> tuple[str, str, int | str]:
-        """The id of a claim, an instant of the world, and one or a revision of belief."""
+        """Returns the id of a claim, an instant of the world, and an instant or a revision of belief."""
         random = self.random
         believed = random.choice(self.model.log)
         claim = random.choice(list(self.model.now()))
@@ -253,7 +255,7 @@ _WEIGHTS = [50, 12, 8, 12, 4, 6]
 
 
 def _ender(claim: Said, claims: list[Said]) -> str | None:
-    """The claim that ends another, by asking at each moment at which one could."""
+    """Finds the claim that ends another by checking each moment at which one could."""
     standing = [
         other for other in claims if other.subject == claim.subject and not other.retracted and not other.forgotten
     ]

@@ -1,4 +1,4 @@
-"""A Caddy of the tests' own on a published tree, ended with the test."""
+"""The tests' own Caddy, serving a published tree until the test ends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def is_installed() -> bool:
 
 @contextmanager
 def serving(data_dir: Path) -> Iterator[int]:
-    """Run Caddy with the generation's own configuration, its port apart and without its socket for administration.
-    Gives the port."""
+    """Runs Caddy with the generation's own configuration, but on another port and without its administration socket.
+    Yields the port."""
     port = free_port()
     generated = (data_dir / "current/hosting/Caddyfile").read_text()
     assert generated.count(":8080 {\n") == 1

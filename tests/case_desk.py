@@ -1,4 +1,4 @@
-"""The sender's and the operator's side of a case, as tests use them on a sale in memory."""
+"""The sender's and the operator's side of a case, on a sale in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CASE = "/api/agent-access/cases/{}"
 
 
 def signed_request(sale: Sale, case_id: str, account: Any = ALICE, kind: str = "eip712") -> dict[str, Any]:
-    """The challenge of a case, signed."""
+    """Returns the challenge of a case, signed."""
     challenge = sale.ask("GET", CASE.format(case_id))
     assert challenge.status_code == 200, challenge.text
     body = challenge.json()
@@ -47,14 +47,14 @@ def supplement_of(sale: Sale, case_id: str) -> dict[str, Any]:
 
 
 def next_of(sale: Sale, case_id: str) -> tuple[str, str]:
-    """State and next action of a case, as its sender reads them."""
+    """Returns the state and next action of a case, as its sender reads them."""
     answer = read_case(sale, case_id)
     assert answer.status_code == 200, answer.text
     return answer.json()["state"], answer.json()["next"]["action"]
 
 
 def offered_supplement(sale: Sale, case_id: str) -> dict[str, Any]:
-    """The quote over what is missing of a case, by the operator's word."""
+    """Returns the quote for a case's missing amount, as offered by the operator."""
     signer = sale.service.key_set().signer(sale.now)
     with sale.ledger.transaction() as tx:
         found = standing_of(tx, find_case(tx, case_id), rail_of(sale), now=sale.now)
@@ -79,7 +79,7 @@ def rail_of(sale: Sale) -> PaymentRail:
 
 
 def accept(sale: Sale, case_id: str, received: str | None = None) -> IssuedForCase:
-    """The operator's `--issue`, or `--received`."""
+    """Accepts a case as the operator's `--issue` does, or `--received`."""
     signer = sale.service.key_set().signer(sale.now)
     issuer = Issuer(rail_of(sale), "http://test", load_secrets(sale.settings), signer)
     with sale.ledger.transaction() as tx:

@@ -1,6 +1,6 @@
-"""Prints the tests that a change concerns: those of the rooms it touches, in every layer, and all pure ones.
+"""Prints the tests that a change concerns: in every layer those of the rooms it touches, and all pure ones.
 
-A change is what the work tree and the commits since `main` differ in.
+A change is the difference between `main` and the work tree, commits included.
 """
 
 import re
@@ -22,8 +22,8 @@ BY_PLACE = {
     "pipelines": ("tests/pipelines/test_definitions.py",),
     "cli": ("tests/cli/test_command_line.py",),
 }
-"""Tests beside those of a room, by the path that they concern or a folder above it. The tables of every room also have
-`TABLE_TESTS`."""
+"""Further tests besides those of a room, by the path that they concern or a folder above it. The tables of every room
+also have `TABLE_TESTS`."""
 TABLE_TESTS = (
     "tests/warehouse/duck",
     "tests/warehouse/open_data",
@@ -33,7 +33,7 @@ TABLE_TESTS = (
 
 
 def changed_files() -> list[str]:
-    """Returns paths of files that differ from `main`, or are new."""
+    """Returns the paths of files that differ from `main` or are new."""
     commands = (
         ("git", "diff", "--name-only", "main...HEAD"),
         ("git", "diff", "--name-only", "HEAD"),
@@ -44,9 +44,9 @@ def changed_files() -> list[str]:
 
 
 def tests_of(paths: Iterable[str], exists: Mapping[str, str]) -> Iterator[str]:
-    """Yields those of `exists`, directories and files of tests with their texts, that concern `paths`.
+    """Yields the entries of `exists` (test directories and files, with their texts) that concern `paths`.
 
-    A helper of tests concerns those that import it.
+    A helper of tests concerns the tests that import it.
     """
     for path in map(PurePosixPath, paths):
         for place in (str(path), *map(str, path.parents)):
@@ -66,7 +66,7 @@ def tests_of(paths: Iterable[str], exists: Mapping[str, str]) -> Iterator[str]:
 
 
 def places_of_tests() -> dict[str, str]:
-    """Returns directories and files of tests, these with their texts."""
+    """Returns the directories and files of tests; files with their texts."""
     return {
         str(path.relative_to(ROOT)): path.read_text() if path.is_file() else ""
         for path in (ROOT / "tests").rglob("*")

@@ -1,6 +1,6 @@
-"""Every situation in which a transaction is judged, each with the code that is due; on values, without a network.
+"""Every situation in which a transaction is judged, with the code expected for each; on values, without a network.
 
-The table holds for the code as it is; a seeded bug must break a row of it.
+The table holds for the current code; a seeded bug must break one of its rows.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Case = Callable[[], Verdict]
 
 
 def chain_at(offset_s: int = 60) -> FakeChain:
-    """A chain whose next block comes `offset_s` after the quote."""
+    """Returns a chain whose next block comes `offset_s` after the quote."""
     return FakeChain(time_s=int(ISSUED_AT.timestamp()) + offset_s - 4)
 
 
 def view_of(chain: Any, transaction: str, provider: str = "one") -> View:
-    """What a provider with this chain says of a transaction, read as every answer is."""
+    """Returns a provider's view of a transaction on this chain, parsed as every answer is."""
     receipt = read_receipt(chain.answer("eth_getTransactionReceipt", [transaction]), transaction)
     block = None
     if receipt is not None:
@@ -101,7 +101,7 @@ def _views(make: Callable[[FakeChain, str], list[View | Silence]], terms: Terms 
 
 
 def _forged(amount: int = DUE.amount) -> Case:
-    """The transaction paid somebody else; the first of two providers says that it paid us."""
+    """A case in which the transaction paid somebody else, but the first of two providers claims that it paid us."""
 
     def case() -> Verdict:
         honest, transaction = paid_chain([paying(DUE, pay_to=STRANGER)])
@@ -231,13 +231,13 @@ CASES: dict[str, tuple[str, Case]] = {
 
 
 def outcome(name: str) -> str:
-    """The code that comes of a case: `issued`, or that of a mismatch or an unknown."""
+    """Returns the code that a case results in: `issued`, or that of a mismatch or an unknown."""
     verdict = CASES[name][1]()
     return "issued" if isinstance(verdict, Match) else verdict.code
 
 
 def broken() -> set[str]:
-    """The cases whose outcome is not the one that is due."""
+    """Returns the cases whose outcome is not the expected one."""
     wrong = set()
     for name, (due, _) in CASES.items():
         try:

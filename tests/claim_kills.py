@@ -1,6 +1,7 @@
-"""A server of two workers that is killed while buyers buy: what the test does a few times and the soak loop many.
+"""A server of two workers that is killed while buyers buy: a few times in the test, many times in the soak.
 
-Buyers behave as every example tells them to: one Idempotency-Key a quote, the same claim again until it is answered.
+Buyers behave as every example tells them to: one Idempotency-Key per quote, and the same claim is sent again until it
+is answered.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ BUYERS = 4
 
 @dataclass
 class Outcome:
-    """`acknowledged` answers that issued, of which `lost` are not in the ledger; `doubled` quotes or transfers."""
+    """`acknowledged` lists the answers that issued; `lost` counts those of them that are missing from the ledger,
+    `doubled` quotes or transfers that were redeemed twice."""
 
     kills: int = 0
     answered_late: int = 0
@@ -56,7 +58,7 @@ class Outcome:
 
 
 class Server:
-    """`svc serve` on a port of its own; its output is kept in a file of the data directory."""
+    """`svc serve` on its own port; its output goes to a file in the data directory."""
 
     def __init__(self, settings: Settings, workers: int = 2) -> None:
         self.settings, self._workers = settings, workers
@@ -84,13 +86,13 @@ class Server:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self) -> None:
-        """All of it at once, as the machine does it that runs out of memory."""
+        """Kills all of it at once, as a machine that runs out of memory does."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def kill_one_worker(self, rng: random.Random) -> None:
-        """One worker, whose place the supervisor fills."""
+        """Kills one worker, which the supervisor replaces."""
         assert self.process is not None
         workers = [
             each for each in psutil.Process(self.process.pid).children() if "resource_tracker" not in _line(each)
@@ -122,7 +124,7 @@ class Market:
 
 
 class Buyer:
-    """Buys until told to stop, and goes on with what it has begun whatever happens to the server."""
+    """Buys until told to stop, and continues what it has begun whatever happens to the server."""
 
     def __init__(self, base_url: str, market: Market, outcome: Outcome, stop: threading.Event) -> None:
         self.market, self.outcome, self.stop = market, outcome, stop
@@ -159,8 +161,8 @@ class Buyer:
 
 
 def killed_rounds(settings: Settings, kills: int, seed: int, *, between_s: float = 1.5) -> Outcome:
-    """Kill the server `kills` times, every third time one worker alone, while buyers buy; then hold the ledger
-    against what they were told, and look for their keys in every file."""
+    """Kills the server `kills` times while buyers buy, every third time only one worker; then compares the ledger with
+    what they were told, and searches every file for their keys."""
     rng, outcome, market, stop = random.Random(seed), Outcome(), Market(), threading.Event()
     with ExitStack() as stack:
         urls = tuple(stack.enter_context(Provider(market.chain)).url for _ in range(2))

@@ -1,6 +1,6 @@
-"""Seeded bugs of the paid claim: each takes one defence away, so that a test can show that it would notice.
+"""Seeded bugs in paid claims: each removes one defence, so that a test can show that it would notice.
 
-A bug is given as the functions it replaces and what stands in for each; `seeded` puts them in their modules' places.
+A bug is given as the functions that it replaces and their replacements; `seeded` puts those into the modules.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ MATCHING_BUGS: dict[str, Replaced] = {
     "no_net": {matching.net_covers: yes},
     "err_is_402": {matching.verify: _unknown_is_mismatch},
 }
-"""Bugs in the judgement of one transaction."""
+"""Bugs in judging one transaction."""
 
 OWNER_BUGS: dict[str, Replaced] = {
     "operator_owner": {quotes.owner_of: lambda quote, operator_proven: quote.operator},
     "no_consent": {consent.check_consent: lambda proof, wanted: Proved()},
 }
-"""Bugs in who becomes the owner of a key."""
+"""Bugs in deciding who becomes the owner of a key."""
 
 
 @contextmanager
 def seeded(replaced: Replaced, *importers: ModuleType) -> Iterator[None]:
-    """The bug is there while the context is open; `importers` are modules that hold the functions by name as well."""
+    """Seeds the bug while the context is open; `importers` are modules that also hold the functions by name."""
     places = [
         (module, each.__name__, each) for each in replaced for module in (sys.modules[each.__module__], *importers)
     ]

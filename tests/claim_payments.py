@@ -1,4 +1,4 @@
-"""Transactions of every kind that somebody may bring as payment of a quote, and what has to come of each."""
+"""Transactions of every kind that somebody may present as payment of a quote, and the expected result of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRANGER = "0x" + "5e" * 20
 
 @dataclass(frozen=True)
 class Due:
-    """What a quote asks for; `amount` in smallest units."""
+    """What a quote requires; `amount` is in smallest units."""
 
     payer: str
     pay_to: str
@@ -28,7 +28,7 @@ class Due:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of transaction: what it emits, with which status, and the code of the answer (`issued` is a 201)."""
+    """A kind of transaction: the logs it emits, its status, and the code of the answer (`issued` is a 201)."""
 
     logs: Callable[[Due], list[Log]]
     code: str
@@ -36,7 +36,7 @@ class Kind:
 
 
 def paying(due: Due, **changed: Any) -> Log:
-    """The transfer that pays, or one that differs as told (`payer`, `pay_to`, `asset`, `amount`)."""
+    """Returns the transfer that pays, or one that differs in `changed` (`payer`, `pay_to`, `asset`, `amount`)."""
     due = replace(due, **changed)
     return transfer(due.asset, due.payer, due.pay_to, due.amount)
 
@@ -119,7 +119,7 @@ KINDS: dict[str, Kind] = {
     "status_missing": Kind(lambda due: [paying(due)], "tx_failed", status=None),
     "status_odd": Kind(lambda due: [paying(due)], "tx_failed", status="0x01"),
 }
-"""In a block of the right time, deep enough, seen alike by all providers."""
+"""In a block of the right time, deep enough, and reported alike by all providers."""
 
 MATCHING = tuple(name for name, kind in KINDS.items() if kind.code == "issued")
 MISMATCHING = tuple(name for name, kind in KINDS.items() if kind.code != "issued")

@@ -1,4 +1,5 @@
-"""Paid access over HTTP on a chain in memory: the routes and their service, with clock, chain and providers of ours."""
+"""Paid access over HTTP on a chain in memory: the real routes and service, with the tests' own clock, chain and
+providers."""
 
 from __future__ import annotations
 
@@ -43,8 +44,8 @@ CONFIRMATIONS = 3
 
 
 class NearProviders:
-    """Two providers without a network. `modes` says of each what is wrong with it; `asked` counts the questions
-    about payments and payers, `asked_of_coin` those about the coin."""
+    """Two providers without a network. `modes` gives the fault of each; `asked` counts the calls about payments and
+    payers, `asked_of_coin` those about the coin."""
 
     def __init__(self, chain: FakeChain) -> None:
         self.chain = chain
@@ -107,7 +108,7 @@ class _Lying:
 
 
 class Sale:
-    """Made with `on_sale`. `now` is the service's clock, and that of the blocks that `mine` adds."""
+    """Created by `on_sale`. `now` is the clock of the service and of the blocks that `mine` adds."""
 
     def __init__(self, settings: Settings, **changed: Any) -> None:
         given: dict[str, Any] = {
@@ -170,7 +171,7 @@ class Sale:
         return dict(answer.json())
 
     def quote_of_amount(self, payer: str, amount: int, plan: str = "api_basic_monthly") -> dict[str, Any]:
-        """A quote of an amount of our choice, as chance might give it."""
+        """Returns a quote with a chosen amount, as chance might give it."""
         rail = self.service.rail
         made: Quote = make_quote(
             QuoteRequest(payer_address=payer, plan_id=plan),
@@ -189,20 +190,21 @@ class Sale:
         return answer.model_dump(mode="json", by_alias=True)
 
     def send(self, logs: Sequence[Log], status: str | None = "0x1", *, bury: int = CONFIRMATIONS) -> str:
-        """A transaction with these logs, mined and buried under `bury` blocks in all; none leaves it in the mempool."""
+        """Sends a transaction with these logs, mined and buried `bury` blocks deep in all; with 0 it stays in the
+        mempool."""
         transaction = self.chain.send(logs, status)
         if bury:
             self.mine(bury)
         return transaction
 
     def mine(self, blocks: int = 1) -> None:
-        """Mine, each block at the service's time."""
+        """Mines blocks at the service's time."""
         for _ in range(blocks):
             self.pass_time(2)
             self.chain.mine(time_s=int(self.now.timestamp()))
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass. The chain hears of it with its next block."""
+        """Lets time pass. The chain notices with its next block."""
         self.now += timedelta(seconds=seconds)
 
     def pay(self, quote: dict[str, Any], **changed: Any) -> str:
@@ -211,7 +213,7 @@ class Sale:
     def claim(
         self, quote: dict[str, Any], transaction: str, key: str | None = None, *, remembered: bool = False, **body: Any
     ) -> httpx.Response:
-        """The answer to a claim; by default no earlier answer of "pending" is remembered any more."""
+        """Returns the answer to a claim; unless `remembered`, an earlier answer of "pending" has expired."""
         if not remembered:
             self.monotonic_s += 10
         headers = {} if key is None else {"Idempotency-Key": key}
@@ -247,7 +249,7 @@ def body_of(quote: dict[str, Any], transaction: str) -> dict[str, Any]:
 
 
 def said(answer: httpx.Response) -> tuple[int, str]:
-    """Status and code of an answer; the code of what was issued is `issued` or `replayed`."""
+    """Returns status and code of an answer; for an issued key the code is `issued` or `replayed`."""
     if answer.status_code == 201:
         return 201, "replayed" if answer.headers.get("idempotent-replayed") == "true" else "issued"
     return answer.status_code, answer.json()["code"]

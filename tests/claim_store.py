@@ -1,4 +1,4 @@
-"""Quotes that were paid, in a ledger: what tests of the issuing transaction begin with, and what must hold after."""
+"""Paid quotes in a ledger: the starting point for tests of the issuing transaction, and what must hold after it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ISSUER = Issuer(RAIL, "http://svc.test", SECRETS, signing_key())
 def open_quote(
     tx: Transaction, *, payer: str = PAYER, plan: str = "api_basic_monthly", now: datetime = NOW, amount: int = 0
 ) -> Quote:
-    """A new quote of `payer`, kept; of a free amount unless one is given."""
+    """Stores and returns a new quote of `payer`, with a free amount unless one is given."""
     asked = QuoteRequest(payer_address=payer, plan_id=plan)
     held = amounts_held(tx, payer, now=now)
     quote = make_quote(
@@ -58,7 +58,7 @@ def open_quote(
 
 
 def matched(quote: Quote, position: int = 0) -> Match:
-    """What verifying finds where the quote is paid by the log at `position`."""
+    """Returns what verification finds if the log at `position` pays the quote."""
     transfer = Transfer(position, USDC, quote.payer, TREASURY, quote.amount)
     block = BlockView(7, "0x" + "bb" * 32, int((quote.issued_at + timedelta(seconds=30)).timestamp()))
     return Match(transfer, block, 17)
@@ -69,7 +69,8 @@ def transaction_hash() -> str:
 
 
 def issue(tx: Transaction, quote: Quote, transaction: str, position: int = 0, **options: object) -> Issued:
-    """Redeem without looking whether quote or transfer were used before: what then holds is the store's own doing."""
+    """Redeems without checking whether quote or transfer were used before, so that only the store's own constraints
+    apply."""
     return issue_claim(tx, ISSUER, quote, matched(quote, position), transaction, **{"now": NOW} | options)  # type: ignore[arg-type]
 
 
@@ -131,13 +132,14 @@ UNSOUND = {
 
 
 def unsound(ledger: Ledger) -> set[str]:
-    """What is in the ledger and may never be."""
+    """Returns the names of the states that must never occur and that the ledger contains."""
     with ledger._readers.begin() as connection:
         return {name for name, question in UNSOUND.items() if connection.execute(text(question)).scalar_one()}
 
 
 def issuing_process(settings: Settings, rounds: int) -> AbstractContextManager[ForkedProcess]:
-    """Another process that issues paid quotes one after another and prints their claims, to kill or to race with."""
+    """Starts another process, to kill or to race with, that issues paid quotes one after another and prints their
+    claims."""
     return forked(issue_many, settings, rounds)
 
 

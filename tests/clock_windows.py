@@ -1,4 +1,4 @@
-"""Windows of the wall clock, for tests whose service counts by it."""
+"""Windows of the wall clock, for tests of services that count requests per window."""
 
 import time
 
@@ -6,7 +6,8 @@ from patience import slowness
 
 
 def stay_within(window_s: int, for_s: int) -> None:
-    """Returns where the present window goes on for `for_s` seconds of a quiet machine, else waits for the next one."""
+    """Returns if the current window lasts for another `for_s` seconds of a quiet machine, else waits for the next
+    one."""
     left_s = window_s - time.time() % window_s
     if left_s < min(for_s * slowness(), window_s / 2):
         time.sleep(left_s + 1)

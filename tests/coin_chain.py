@@ -1,4 +1,4 @@
-"""A chain in memory that runs the coin's transfers by authorization, and its providers with a fault at a step."""
+"""A chain in memory that executes the coin's transfers by authorization, and its providers with a fault at one step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GAS_PRICE = 10**9
 
 @dataclass(frozen=True)
 class Sent:
-    """A transaction in the mempool or a block: who sent it with which nonce, to where, at what fee."""
+    """A transaction in the mempool or a block: sender, nonce, recipient and fee."""
 
     hash: str
     sender: str
@@ -53,10 +53,10 @@ class CoinChain(FakeChain):
     blocked: set[str] = field(default_factory=set)
     """Payers whose transfers the coin refuses."""
     charged: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """How often each authorization (payer and nonce) moved money."""
+    """Number of times each authorization (payer and nonce) moved money."""
 
     def accept(self, raw: str) -> str:
-        """Takes a signed transaction. Raises `RpcError` as nodes do."""
+        """Accepts a signed transaction. Raises `RpcError` as nodes do."""
         data = bytes.fromhex(raw[2:])
         made = TypedTransaction.from_bytes(HexBytes(data)).as_dict()
         sender = Account.recover_transaction(data).lower()
@@ -74,7 +74,7 @@ class CoinChain(FakeChain):
         return sent.hash
 
     def run_waiting(self) -> None:
-        """Mines what can be mined: each sender's transactions in the order of their nonces, none after a gap."""
+        """Mines what can be mined: each sender's transactions in nonce order, none after a gap."""
         mined = True
         while mined:
             mined = False
@@ -85,7 +85,7 @@ class CoinChain(FakeChain):
                     mined = True
 
     def cancel(self, authorizer: str, nonce: str) -> None:
-        """What `cancelAuthorization` does."""
+        """Cancels an authorization as `cancelAuthorization` does."""
         self.spent.add((authorizer, nonce))
         logs = [Log(USDC, (CANCELED_TOPIC, topic(authorizer), nonce), "0x")]
         transaction = self.send(logs)
@@ -93,7 +93,7 @@ class CoinChain(FakeChain):
         self.mine(time_s=self.time_s)
 
     def settle_by_other(self, data: str) -> str:
-        """Somebody else sends a transfer by authorization."""
+        """Sends a transfer by authorization from somebody else's account."""
         transaction = "0x" + keccak256(data.encode()).hex()
         self._run(Sent(transaction, "0x" + "0e" * 20, 0, USDC, data, GAS_PRICE))
         return transaction
@@ -110,7 +110,7 @@ class CoinChain(FakeChain):
         self.mine(time_s=self.time_s + 1)
 
     def _transfer(self, data: str, *, now_s: int, dry: bool = False) -> list[Log] | None:
-        """The logs of a transfer by authorization, or None where it reverts."""
+        """Returns the logs of a transfer by authorization, or None if it reverts."""
         payer, to, value, after, before, nonce, v, r, s = _decoded(data)
         key = (payer, nonce)
         signed = _signer(payer, to, value, after, before, nonce, v, r, s)
@@ -168,11 +168,11 @@ class CoinChain(FakeChain):
 
 
 class Killed(BaseException):
-    """The process is killed: nothing that it holds in memory is left, and nothing is tidied up."""
+    """Simulates a kill: everything in the process's memory is lost, and nothing is cleaned up."""
 
 
 class Steps:
-    """Counts what a process does outside of itself, and lets something happen at one step.
+    """Counts a process's external effects, and makes something happen at one of these steps.
 
     `mode` is one of `MODES`; `at` counts from 0. `none` never happens.
     """
@@ -181,7 +181,7 @@ class Steps:
         self.mode, self.at, self.taken, self.dead = mode, at, 0, False
 
     def begin(self) -> str | None:
-        """Called before each step; the mode where it is to happen now."""
+        """Called before each step. Returns the mode if it is to happen now."""
         if self.dead:
             raise Killed
         now = self.mode if self.taken == self.at else None
@@ -203,7 +203,7 @@ MODES = ("killed before", "killed after", "silent", "reply lost", "one silent", 
 
 
 class SteppedProviders:
-    """Two providers of one chain; each question to them is a step."""
+    """Two providers of one chain; each call to them is a step."""
 
     def __init__(self, chain: CoinChain, steps: Steps) -> None:
         self.chain, self.steps = chain, steps

@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry: an HTTP server that decodes what is sent to it with the protocol's own messages."""
+"""An OpenTelemetry collector: an HTTP server that decodes requests with the protocol's own messages."""
 
 import threading
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class CollectedSpan(NamedTuple):
 
 
 class Collector:
-    """What has arrived. `url` is the setting of who sends to it."""
+    """What has arrived. `url` is the setting for its senders."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,4 @@
-"""Commands of `svc` in this process, which has imported most of what they need."""
+"""Runs commands of `svc` in this process, which has already imported most of what they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contracts.settings import PREFIX
 
 
 def called(environment: Mapping[str, str], *arguments: str) -> Result:
-    """What a command says whose settings are those of `environment` alone; umask and logging are as before after it."""
+    """Runs a command whose settings are only those of `environment`; restores umask and logging afterwards."""
     unset: dict[str, str | None] = {name: None for name in os.environ if name.startswith(PREFIX)}
     own = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     with _undone():

@@ -1,7 +1,7 @@
-"""A companion application on 127.0.0.1, as small as one can be: it gives out pairing codes and vouches for them once.
+"""A minimal companion application on 127.0.0.1: it gives out pairing codes and vouches for each once.
 
-`behaviour` makes it anything but honest, without `vouches_once` it vouches for a code again and again. What it was
-asked is in `asked`.
+`behaviour` makes it anything but honest; without `vouches_once` it vouches for a code any number of times. `asked`
+records the requests that it received.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PATH = "/api/handoff/verify"
 
 
 class Reply:
-    """One reply, signed by default; behaviours bend it before it is sent."""
+    """One reply, signed by default; behaviours alter it before it is sent."""
 
     def __init__(self, body: bytes, secret: bytes | None) -> None:
         self.status = 200
@@ -36,7 +36,7 @@ class Reply:
         self.drop = False
 
     def sign(self) -> None:
-        """Put the three headers on, over what the reply is now."""
+        """Adds the three headers, for the reply in its present form."""
         if self.secret is None:
             return
         signed = f"{self.timestamp}.{self.nonce}.".encode() + self.body
@@ -48,7 +48,7 @@ class Reply:
 
 
 def honest(reply: Reply) -> None:
-    """As agreed."""
+    """Replies as agreed."""
     reply.sign()
 
 
@@ -77,7 +77,7 @@ class Companion:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def give(self, code: str | None = None, *, profile: str = "ada", lives: timedelta = timedelta(minutes=5)) -> str:
-        """A code for a person's profile page."""
+        """Creates a code for a person's profile page."""
         given, now = code or secrets.token_urlsafe(9), datetime.now(UTC)
         self._codes[given] = {"profileId": profile, "issuedAt": now.isoformat(), "expiresAt": (now + lives).isoformat()}
         return given
@@ -95,7 +95,7 @@ class Companion:
         self._thread.join()
 
     def _verdict(self, body: bytes, headers: Any) -> bytes:
-        """What it says of a code. It vouches for none to somebody who does not sign."""
+        """Returns the verdict on a code. It vouches for none to a caller that does not sign."""
         code = json.loads(body)["pairingCode"]
         with self._lock:
             self.asked.append(code)
@@ -145,6 +145,6 @@ class Companion:
                     self.wfile.write(reply.body[place : place + 1])
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Silence: the tests look at what was asked."""
+                """Logs nothing: tests read the recorded requests."""
 
         return Handler

@@ -1,4 +1,4 @@
-"""The fixtures of every room, one plugin module each, and what Hypothesis and publishing do everywhere."""
+"""The fixtures of every room, one plugin module each, and the global set-up of Hypothesis and publishing."""
 
 import gc
 
@@ -93,8 +93,8 @@ def pytest_configure() -> None:
 
 
 def _use_memory_disk() -> None:
-    """Puts temporary directories into memory where there is room: a disk waits a millisecond for each of the thousands
-    of `fsync`. What a test kills are processes, not the machine, so nothing that it asserts depends on the disk."""
+    """Puts temporary directories into memory if there is room: a disk waits a millisecond for each of the thousands of
+    `fsync` calls. Tests kill processes, not the machine, so nothing that they assert depends on the disk."""
     if "TMPDIR" in os.environ or not MEMORY_DISK.is_dir():
         return
     can_execute = not os.statvfs(MEMORY_DISK).f_flag & os.ST_NOEXEC
@@ -108,7 +108,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with a browser take longest: they begin first, so that no worker waits for one at the end."""
+    """Runs files with a browser first: they take longest, and no worker should wait for one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("web") is None)
     if ROUNDS < SOAK_ROUNDS:
         _leave_out(config, items, lambda item: item.get_closest_marker("soak") is not None)
@@ -123,7 +123,7 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item], is_left_out: Cal
 
 
 def _starts_processes(item: pytest.Item) -> bool:
-    """Decides by what its module imports, also through helpers in this directory."""
+    """Decides by the imports of its module, including those through helpers in this directory."""
     needs = set(getattr(item, "fixturenames", ()))
     return (
         "postgresql" in item.name
@@ -141,21 +141,22 @@ def _imports_subprocess(module: ModuleType) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """The garbage collector need not walk in the whole run what imports and collection have made, nor look as often as
-    in a small process: that takes a quarter of the CPU of tests that ask the API."""
+    """Exempts the objects of imports and collection from garbage collection for the whole run, and collects less often
+    than in a small process. Otherwise the collector takes a quarter of the CPU of tests that call the API."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 100)
     gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Half again as many as processors, since tests wait for servers and clocks too."""
+    """Starts one and a half times as many workers as processors, since tests also wait for servers and clocks."""
     return (os.cpu_count() or 2) * 3 // 2
 
 
 @pytest.fixture(scope="session", autouse=True)
 def done_once(request: pytest.FixtureRequest) -> None:
-    """Sets up what all tests share. One fixture, since each that every test has costs it 40 microseconds."""
+    """Sets up what all tests share. It is one fixture because each fixture that every test uses costs it 40
+    microseconds."""
     for shared in (
         published_encoders,
         trust_roots,
@@ -173,7 +174,7 @@ def done_once(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
-    """Compresses lightly in the whole run. Returns what a service compresses with."""
+    """Compresses lightly during the whole run. Returns the encoders of a service."""
     encoders = dict(ENCODERS)
     compress_lightly()
     return encoders
@@ -181,22 +182,23 @@ def published_encoders() -> dict[str, Callable[[bytes], bytes]]:
 
 @pytest.fixture(scope="session")
 def trust_roots() -> None:
-    """Parses the trust roots once: each of the thousands of HTTP clients of tests would do it again, and that takes ten
-    times as long as a request."""
+    """Parses the trust roots once. Otherwise each of the tests' thousands of HTTP clients would parse them again, which
+    takes ten times as long as a request."""
     for transports in (httpx._transports.default, httpx2._transports.default):
         transports.create_ssl_context = lru_cache(maxsize=32)(transports.create_ssl_context)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
 def command_tree() -> None:
-    """Makes the tree of `svc` once: for each command that tests call it would be made again, which takes longer than
-    most of them."""
+    """Builds the command tree of `svc` once. Otherwise each command that tests call would rebuild it, which takes
+    longer than most commands."""
     typer.testing._get_command = lru_cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
 def settings_fields() -> None:
-    """Looks once at the name and the type of each setting: most tests make settings, for which that is nine tenths."""
+    """Inspects the name and type of each setting once: most tests create settings, and this is nine tenths of the
+    cost."""
     EnvSettingsSource._extract_field_info = _once_for_a_field(  # type: ignore[method-assign]
         EnvSettingsSource._extract_field_info
     )
@@ -219,7 +221,7 @@ def _once_for_a_field(look: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def analysed_routes() -> None:
-    """Analyses each route once: to do it for every application is half of the CPU of tests that ask the API."""
+    """Analyses each route once: doing it for every application takes half of the CPU of tests that call the API."""
     APIRoute.__init__ = analysing_once(APIRoute.__init__)  # type: ignore[method-assign]
 
 
@@ -240,9 +242,9 @@ def revision_scripts() -> None:
 
 @pytest.fixture(scope="session")
 def migrated_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], AbstractContextManager[None]]:
-    """Begins each new SQLite ledger as a copy of an empty one: migrating takes ten times as long as opening.
+    """Creates each new SQLite ledger as a copy of an empty one: migrating takes ten times as long as opening.
 
-    Returns what opens ledgers as a service does, while its context is open.
+    Returns a context manager within which ledgers are opened as a service opens them.
     """
     opened = sqlite_engine
     # Before any test, since Alembic migrates in one thread at a time only.
@@ -279,10 +281,10 @@ def forked_helpers() -> None:
 
 @pytest.fixture(scope="session")
 def forked_workers() -> Callable[[], AbstractContextManager[None]]:
-    """Forks the API's workers for large requests from the fork server. A service starts an interpreter, which imports
-    for two seconds.
+    """Forks the API's workers for large requests from the fork server. A service starts an interpreter, whose imports
+    take two seconds.
 
-    Returns what starts workers as a service does, while its context is open.
+    Returns a context manager within which workers are started as a service starts them.
     """
     started = to_process.run_sync
 
@@ -298,10 +300,10 @@ def forked_workers() -> Callable[[], AbstractContextManager[None]]:
 
 @pytest.fixture(scope="session")
 def first_signing_key() -> Callable[[SigningKeys], KeySet]:
-    """Gives every new data directory the same signing key: it is in the description and with that in 140 pages, which a
-    process that publishes from another directory then finds made.
+    """Gives every new data directory the same signing key. The key is part of the description and thus of 140 pages,
+    which a process that publishes from another directory can then reuse.
 
-    Returns what reads the keys as a service does, with a key of their own for each directory.
+    Returns the function by which a service reads its keys, with a separate key for each directory.
     """
     current = SigningKeys.current
     text = key_text(new_private_key())

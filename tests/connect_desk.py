@@ -1,4 +1,4 @@
-"""A service of connect on stores of its own: what one process has, and what the next one finds."""
+"""A connect service on its own stores, with the state of one process and of the next one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HANDOFF_TIMEOUT_S = 0.7 * slowness_at_the_start()
 
 
 class Clock:
-    """Stands still until it is moved."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self, now: datetime = datetime(2026, 11, 21, 12, tzinfo=UTC)) -> None:
         self.now = now
@@ -46,7 +46,7 @@ def real_clock() -> datetime:
 
 
 class Desk:
-    """Use as a context manager. Another one on the same settings is the process after a restart."""
+    """Use as a context manager. A second one on the same settings is the process after a restart."""
 
     def __init__(
         self,
@@ -85,14 +85,14 @@ class Desk:
         self.ledger.close()
 
     def give(self) -> str:
-        """A fresh code, from the companion where there is one."""
+        """Returns a fresh code, from the companion if there is one."""
         if self.companion is not None:
             return self.companion.give()
         with self.ledger.transaction() as tx:
             return issue_code(tx, PEPPER).code
 
     async def tried(self, code: object, client: str | None = None) -> HandshakeResult | ToolProblem:
-        """What a handshake comes to; from an address of its own unless one is named."""
+        """Returns the result of a handshake, from a new address unless one is given."""
         asked = HandshakeArguments(pairing_code=code, agent="Ada")
         try:
             return await self.service.handshake(asked, client or secrets.token_hex(4))
@@ -103,7 +103,7 @@ class Desk:
         return asyncio.run(self.tried(code, client))
 
     def at_once(self, *codes: object) -> list[HandshakeResult | ToolProblem]:
-        """Handshakes that race."""
+        """Runs handshakes that race each other."""
 
         async def raced() -> list[HandshakeResult | ToolProblem]:
             return list(await asyncio.gather(*map(self.tried, codes)))
@@ -111,7 +111,7 @@ class Desk:
         return asyncio.run(raced())
 
     def paired(self) -> str:
-        """The token of a fresh session."""
+        """Returns the token of a fresh session."""
         opened = self.handshake(self.give())
         assert isinstance(opened, HandshakeResult), opened
         return opened.session_token
@@ -154,7 +154,7 @@ class Desk:
 
 
 def outcome(asked: Coroutine[Any, Any, Any]) -> Any:
-    """What a call comes to: its result, or its problem."""
+    """Returns the result of a call, or its problem."""
 
     async def heard() -> Any:
         try:

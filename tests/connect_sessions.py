@@ -1,4 +1,4 @@
-"""Connect sessions in a ledger, moved through a plan as an assistant's reports would."""
+"""Connect sessions in a ledger, advanced through a plan as an assistant's reports would do it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plan_of(**choice: str) -> ConnectPlan:
 
 
 def finished(plan: ConnectPlan, *, skip_optional: bool = False, intake_id: str | None = None) -> Progress:
-    """Every step done, optional ones skipped where that is asked for."""
+    """Returns progress with every step done; optional ones are skipped on request."""
     progress = start(plan)
     while (coming := next_step(plan, progress)) is not None:
         step = coming.step
@@ -33,7 +33,7 @@ def finished(plan: ConnectPlan, *, skip_optional: bool = False, intake_id: str |
 
 
 def open_session(ledger: Ledger) -> Session:
-    """A session that was just paired."""
+    """Returns a session that was just paired."""
     with ledger.transaction() as tx:
         issued = sessions.issue_code(tx, PEPPER)
     opened = sessions.redeem_issued(ledger, code_digest(PEPPER, issued.code), PEPPER, AGENT)
@@ -42,7 +42,7 @@ def open_session(ledger: Ledger) -> Session:
 
 
 def keep(ledger: Ledger, session: Session, progress: Progress, intake_id: str | None = None) -> Session:
-    """The session with a plan's progress."""
+    """Stores a plan's progress with the session and returns it."""
     kept = replace(
         session,
         assistant=progress.choice.assistant,

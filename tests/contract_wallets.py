@@ -1,4 +1,4 @@
-"""Wallets that are contracts (ERC-1271), assembled by hand, as tests put them on a chain."""
+"""Wallets that are contracts (ERC-1271), assembled by hand and deployed by tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli.demo.rpc import Rpc
 from cli.demo.write import deploy_code
 
 ERC6492_SUFFIX = "6492" * 16
-"""Ends the signatures of wallets that are not deployed yet (ERC-6492)."""
+"""Suffix of the signatures of wallets that are not deployed yet (ERC-6492)."""
 
 # isValidSignature(bytes32 hash, bytes signature) of a wallet with one owner. The call has the hash at 0x04, the
 # signature's r at 0x64, s at 0x84 and v in the byte at 0xa4.
@@ -23,7 +23,7 @@ _ANSWER = "631626ba7e60e01b02" + "60005260206000f3"  # return mul(the magic valu
 
 
 def owned_wallet(rpc: Rpc, deployer: str, owner: str) -> str:
-    """Deploys a wallet that stands by what `owner` signed; returns its address."""
+    """Deploys a wallet that accepts what `owner` signed; returns its address."""
     is_owner = _IS_OWNER.format(owner=owner.removeprefix("0x").lower())
     runtime = _KEEP_HASH + _KEEP_V + _KEEP_R_AND_S + _RECOVER + is_owner + _ANSWER
     size = len(runtime) // 2
@@ -31,11 +31,11 @@ def owned_wallet(rpc: Rpc, deployer: str, owner: str) -> str:
 
 
 def proof_of(owner: Any, typed_data: dict[str, Any]) -> dict[str, str]:
-    """The proof that a wallet of `owner` sends for a challenge: the signature that its contract checks."""
+    """Returns the proof that a wallet of `owner` sends for a challenge: the signature that its contract checks."""
     signature = Account.sign_typed_data(owner.key, full_message=typed_data).signature.to_0x_hex()
     return {"type": "erc1271", "signature": signature}
 
 
 def undeployed(proof: dict[str, str]) -> dict[str, str]:
-    """The same as a wallet signs that no block has yet: wrapped with what would deploy it."""
+    """Returns the proof as an undeployed wallet signs it: wrapped with what would deploy the wallet."""
     return proof | {"signature": proof["signature"] + "00" * 31 + ERC6492_SUFFIX}

@@ -1,6 +1,6 @@
-"""The costliest requests that are known for each route: hostile, and within every bound that is checked before work.
+"""The costliest known requests of each route: hostile, and within every bound that is checked before work.
 
-A row is added where a dearer input is found; `tests/api/test_costliest_requests.py` measures them.
+Add a row for each costlier input that is found; `tests/api/test_costliest_requests.py` measures them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 KIB_64 = 64 * 1024
 ADDRESS = "0x" + "a" * 40
 KNOWN_ADDRESS = f"0x{1:040x}"
-"""One that holds the token of the small history."""
+"""An address that holds the token of the small history."""
 CASE_ID = "case_" + "a" * 32
 PAYMENT_ID = "pay_" + "0" * 32
 LONG_HEADERS = {
@@ -24,7 +24,7 @@ LONG_HEADERS = {
     "accept-encoding": "a;q=0.1," * 450,
     "accept": "a/b;q=0.1," * 350,
 }
-"""Together nearly the 16 KiB that a head may have."""
+"""Together nearly the 16 KiB that a request's header fields may have."""
 
 MANY_FORWARDED = {"x-forwarded-for": "127.0.0.1," * 1_500}
 
@@ -39,7 +39,7 @@ class Costly(NamedTuple):
 
 
 def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[str, str], list[Costly]]:
-    """Requests by method and path of their route, for all routes that take more than a head."""
+    """Returns requests by method and path of their route, for all routes that take more than a request head."""
     return {
         ("GET", "/data/{file}"): [
             *_names("/data/"),
@@ -259,7 +259,7 @@ def costliest(session_token: str, intake_id: str, claim_id: str) -> dict[tuple[s
 
 
 def bare(path: str) -> list[Costly]:
-    """What can be made costly of a route that takes nothing but a head."""
+    """Returns costly requests for a route that takes nothing but a request head."""
     return [
         Costly("long lists", path, headers=LONG_HEADERS),
         Costly("many hops", path, headers=MANY_FORWARDED),
@@ -268,7 +268,7 @@ def bare(path: str) -> list[Costly]:
 
 
 def _words() -> dict[str, Any]:
-    """The most words that an ontology takes, which all go between one another."""
+    """Returns the largest vocabulary that an ontology accepts, with many relationships among its types."""
     names = [f"T{number}" for number in range(200)]
     ends = [{"sources": names[:50], "targets": names[50:100]}]
     return {
@@ -279,7 +279,7 @@ def _words() -> dict[str, Any]:
 
 
 def _signed(path: str) -> list[Costly]:
-    """Hostile bodies, and the longest signature that a contract may have to check."""
+    """Returns hostile bodies, and the longest signature that a contract may have to check."""
     proof = {"type": "erc1271", "signature": "0x" + "ab" * 4_096}
     return [*_bodies(path, KIB_64), _json(path, "a long signature", {"proof": proof, "issuedAt": 1, "caseId": CASE_ID})]
 
@@ -312,7 +312,7 @@ def _encoded(value: Any) -> bytes:
 
 
 def _bodies(path: str, limit_bytes: int) -> list[Costly]:
-    """Bodies of `limit_bytes` that are costly to read, whatever they are for."""
+    """Returns bodies of `limit_bytes` that are costly to parse, whatever their purpose."""
     keys = ",".join(f'"{number:x}":0' for number in range(limit_bytes // 9))
     thousand = "{" + ",".join(f'"{number:x}":0' for number in range(1_000)) + "}"
     bodies = {
@@ -390,7 +390,7 @@ ACTION_NAMES = frozenset(_ACTION_PARTS)
 
 
 def _actions() -> Iterator[tuple[str, str]]:
-    """Actions of nearly 32 KiB."""
+    """Yields actions of nearly 32 KiB."""
     size = 32_000
     for name, part in _ACTION_PARTS.items():
         yield name, (part * (size // len(part.encode()) + 1)).encode()[:size].decode(errors="ignore")
@@ -515,7 +515,7 @@ def _messages(token: str) -> Iterator[Costly]:
 
 
 def _messages_by_key() -> Iterator[Costly]:
-    """The dearest calls of each tool. What the HTTP route of its own is measured with costs the same here."""
+    """Yields the costliest calls of each tool. Inputs measured on a tool's own HTTP route cost the same here."""
     path = "/api/v2/mcp"
     calls: dict[str, tuple[str, dict[str, Any]]] = {
         "remember": ("svc_remember", {"title": "t" * 300, "details": "d " * 9_000, "properties": _wide(200)}),
@@ -562,7 +562,8 @@ def _message(name: str, method: str, params: dict[str, Any], path: str = "/mcp")
 
 
 def _builds() -> Iterator[tuple[str, Any]]:
-    """Texts of nearly a MiB, which are refused where they have too many parts, and as much as is read."""
+    """Yields texts of nearly a MiB: some that are refused for having too many parts, and the largest that are
+    parsed."""
     texts = [
         ("headings", "text/markdown", "# a\n", 9_900),
         ("open links", "text/markdown", "[", 49_000),

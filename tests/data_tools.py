@@ -1,4 +1,5 @@
-"""Environments of tools that read or validate open data, apart from our own packages: made once, and kept."""
+"""Environments of tools that read or validate open data, separate from the project's packages: created once and
+reused."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ PLACE = ROOT / ".venv" / "tools"
 
 
 def tools_python(*packages: str) -> Path:
-    """The Python of an environment with `packages`. Where they can't be had it skips, but in CI it fails."""
+    """Returns the Python of an environment with `packages`. Skips the test if they can't be installed, but fails in
+    CI."""
     sys.path.insert(0, str(ROOT))
     try:
         from bootstrap import find_uv, uv_environment
@@ -49,7 +51,7 @@ def tools_python(*packages: str) -> Path:
 
 
 def run_with(packages: tuple[str, ...], *arguments: str | Path, **variables: str) -> str:
-    """What a program of that environment prints. It fails where the program does."""
+    """Returns the output of a program in that environment. Fails if the program does."""
     done = subprocess.run(
         [tools_python(*packages), *arguments],
         env={**os.environ, **variables},

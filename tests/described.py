@@ -1,4 +1,4 @@
-"""Reads the OpenAPI description as its readers do: with what operations share put in its place."""
+"""Reads the OpenAPI description as its readers do: with shared components resolved."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def expanded(described: dict[str, Any], kinds: tuple[str, ...] = ("responses", "parameters", "headers")) -> Any:
-    """The description with each reference to a component of these kinds replaced by that component, the same one
-    wherever it is used."""
+    """Returns the description with each reference to a component of these kinds replaced by that component, the same
+    object wherever it is used."""
 
     @cache
     def component(kind: str, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Faults to put into what a whole service published, and what `svc docs check` has to say of each."""
+"""Faults to put into the published documents of a whole service, and what `svc docs check` must report for each."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Kept:
 
 @dataclass
 class Site(httpx.BaseTransport):
-    """A site in memory: recorded answers by method and path, as a server of files would give them."""
+    """A site in memory: recorded answers by method and path, served as a file server would."""
 
     base_url: str
     answers: dict[tuple[str, str], Kept]
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     def path_of(self, request: httpx.Request) -> str:
-        """Returns what a request asks for below the base address."""
+        """Returns the path of a request below the base address."""
         return str(request.url).removeprefix(self.base_url)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -70,7 +70,7 @@ def gone(path: str) -> Fault:
 def served(
     path: str, status: int = 200, body: bytes | None = None, method: str = "GET", **headers: str | None
 ) -> Fault:
-    """The answer with other header fields (None: without), or another body or status."""
+    """Returns a fault that changes the answer's header fields (None removes one), body or status."""
 
     def put(site: Site) -> None:
         kept = site.answers.get((method, path), Kept(status, {}, b""))
@@ -82,7 +82,7 @@ def served(
 
 
 def text(path: str, old: str, new: str) -> Fault:
-    """Some text (a pattern) that says something else."""
+    """Returns a fault that replaces some text (a pattern)."""
 
     def put(site: Site) -> None:
         kept = site.answers["GET", path]
@@ -94,7 +94,7 @@ def text(path: str, old: str, new: str) -> Fault:
 
 
 def value(path: str, change: Callable[[Any], Any], method: str = "GET") -> Fault:
-    """A JSON document after a change in place."""
+    """Returns a fault that changes a JSON document in place."""
 
     def put(site: Site) -> None:
         kept = site.answers[method, path]
@@ -440,4 +440,4 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
         "leads to /docs/operations/trust_score/, which answers 404",
     ),
 }
-"""By name: the fault, the document that a defect names, and what it says of it."""
+"""By name: the fault, the document that a defect names, and the text of the defect."""

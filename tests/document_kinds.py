@@ -1,4 +1,4 @@
-"""One row of every kind of document that the registry knows, with contents for them."""
+"""One row of every kind of document in the registry, with contents for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An installation whose API runs, what Ada does with her key there, and the files that hold her word."""
+"""An installation with a running API, what Ada does with her key there, and the files that contain her word."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUERY, SIGNAL = "/api/v2/world-model/query", "/api/v2/world-model/signal"
 
 
 class Installation:
-    """An installation whose API runs, its ledger on either engine; commands are run beside it."""
+    """An installation with a running API and its ledger on either engine; commands run alongside the API."""
 
     def __init__(self, settings: Settings, tables: Path | None, patch: pytest.MonkeyPatch) -> None:
         self.settings = settings.model_copy(update={"rate_limit_per_minute": 0})
@@ -44,7 +44,7 @@ class Installation:
                 patch.setenv(name, value)
 
     def begin(self) -> None:
-        """Publishes for the first time, which is the same for all on SQLite and takes a second."""
+        """Publishes for the first time. The result is the same for all tests on SQLite, and takes a second."""
         if self.settings.ledger_url is None:
             copied("an installation to erase from", self._publish_at, self.data_dir)
         else:
@@ -57,13 +57,13 @@ class Installation:
         publish_initial(self.settings.model_copy(update={"data_dir": data_dir}))
 
     def svc(self, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
-        """The JSON that a command prints, and what it tells meanwhile."""
+        """Runs a command; returns the JSON that it prints and its other output."""
         result = CliRunner().invoke(app, [*arguments, "--json"])
         assert result.exit_code == code and isinstance(result.exception, SystemExit | None), (result.output, result)
         return json.loads(result.stdout), result.stderr
 
     def places(self) -> set[str]:
-        """Every file that holds the word, and every table and index of PostgreSQL."""
+        """Returns every file that contains the word, and every table and index of PostgreSQL that does."""
         found = files_with(self.data_dir, WORD)
         if self.tables is not None:
             address = self.settings.ledger_url.replace("postgresql+psycopg", "postgresql")  # type: ignore[union-attr]
@@ -83,7 +83,7 @@ class Installation:
 def installed(
     request: pytest.FixtureRequest, ledger_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Installation:
-    """An installation on the engine of a test."""
+    """Creates an installation on the engine of a test."""
     if ledger_settings.ledger_url is None:
         return Installation(with_secrets(ledger_settings), None, monkeypatch)
     server: TemporaryPostgres = request.getfixturevalue("postgres")
@@ -110,13 +110,13 @@ class Ada:
         return body
 
     def tell(self, title: str, source: str = "me", **fields: Any) -> str:
-        """States a goal that has the word; returns its id."""
+        """States a goal that contains the word; returns its id."""
         about = {"description": f"About a {WORD}"}
         body = {"type": "Goal", "title": title, "source": source, "payload": about, **fields}
         signal_id: str = self.post(SIGNAL, body, 201)["data"]["signalId"]
         return signal_id
 
     def found(self, **asked: object) -> int:
-        """How many of her nodes a search for the word finds."""
+        """Returns how many of her nodes a search for the word finds."""
         matched: int = self.post(QUERY, {"search": WORD, **asked})["data"]["matched_nodes"]
         return matched

@@ -1,4 +1,4 @@
-"""Processes whose wall clock is another than ours, by libfaketime; their monotonic clocks stay true."""
+"""Processes with a shifted wall clock, by libfaketime; their monotonic clocks stay correct."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def library() -> str:
-    """The library that fakes the clock, as Debian's package installs it."""
+    """Returns the library that fakes the clock, as Debian's package installs it."""
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
     if not found:
         reason = "libfaketime is not installed (Debian: apt-get install faketime)"
@@ -21,11 +21,12 @@ SLEEP_BY_WAITING = """
 import threading, time
 time.sleep = lambda seconds: threading.Event().wait(seconds) and None
 """
-"""libfaketime 0.9.10 refuses the absolute monotonic sleeps of Python 3.11 where monotonic clocks stay true."""
+"""libfaketime 0.9.10 refuses Python 3.11's absolute monotonic sleeps when monotonic clocks are left alone."""
 
 
 def fake_clock(patches: Path) -> dict[str, str]:
-    """The variables of such a process, but for its offset; `patches` is a directory to make for what it imports."""
+    """Returns the environment variables of such a process except its offset; `patches` is a directory to create for
+    what it imports."""
     patches.mkdir()
     (patches / "sitecustomize.py").write_text(SLEEP_BY_WAITING)
     return {

@@ -1,4 +1,4 @@
-"""A chain kept in memory and RPC providers in front of it, each honest or faulty in one way at a time."""
+"""A chain in memory with RPC providers in front of it, each honest or faulty in one way at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Block:
 
 @dataclass
 class FakeChain:
-    """Blocks from 1 up; a block is final once `final_depth` others lie on it, and safe one earlier."""
+    """A chain of blocks from 1 up; a block is final once `final_depth` others follow it, and safe one block earlier."""
 
     chain_id: int = 8453
     time_s: int = 1_800_000_000
@@ -44,21 +44,21 @@ class FakeChain:
     mempool: list[str] = field(default_factory=list)
     forks: int = 0
     decimals: int = 6
-    """Of the coin, which every address is."""
+    """Decimals of the coin; every address is a coin."""
 
     def __post_init__(self) -> None:
         if not self.blocks:
             self.mine()
 
     def send(self, logs: Sequence[Log], status: str | None = "0x1") -> str:
-        """Put a transaction into the mempool that will emit `logs`; its hash."""
+        """Puts a transaction that will emit `logs` into the mempool; returns its hash."""
         transaction = _hash("transaction", len(self.sent))
         self.sent[transaction] = (tuple(logs), status)
         self.mempool.append(transaction)
         return transaction
 
     def mine(self, blocks: int = 1, *, time_s: int | None = None) -> None:
-        """Mine what waits into the first of `blocks` new blocks."""
+        """Mines waiting transactions into the first of `blocks` new blocks."""
         for _ in range(blocks):
             self.time_s = self.time_s + BLOCK_S if time_s is None else time_s
             number = len(self.blocks) + 1
@@ -67,7 +67,8 @@ class FakeChain:
             self.mempool.clear()
 
     def reorg(self, depth: int, *, drop: Sequence[str] = ()) -> None:
-        """Replace the newest `depth` blocks by as many others; their transactions land again but those of `drop`."""
+        """Replaces the newest `depth` blocks by as many others; their transactions are mined again, except those in
+        `drop`."""
         gone = self.blocks[-depth:]
         del self.blocks[-depth:]
         self.forks += 1
@@ -79,7 +80,7 @@ class FakeChain:
         return next((block for block in self.blocks if transaction in block.transactions), None)
 
     def at_height(self, height: int) -> FakeChain:
-        """The same chain as a node that has only `height` blocks sees it."""
+        """Returns the chain as seen by a node that has only `height` blocks."""
         return replace(self, blocks=self.blocks[: max(height, 1)], mempool=[])
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
@@ -147,7 +148,7 @@ class FakeChain:
 
 
 Lie = Callable[[str, Sequence[Any], Any], Any]
-"""What a lying node answers to (method, params) in place of the truth."""
+"""A lying node's answer to (method, params), given the truth."""
 
 
 class Provider(FaultNode):
@@ -166,7 +167,7 @@ class Provider(FaultNode):
 
     @chain.setter
     def chain(self, _: Any) -> None:
-        """The base class's; `truth` is what is answered from."""
+        """Ignores what the base class sets; answers come from `truth`."""
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
         if self.mode == "lagging":
@@ -184,7 +185,7 @@ class Provider(FaultNode):
 
 
 SLOW_S = 200.0
-"""Longer than anybody waits for a provider within one claim."""
+"""Longer than any wait for a provider within one claim."""
 
 _FAULTS = {
     "timeout": Reply(delay_s=SLOW_S),
@@ -200,18 +201,18 @@ _FAULTS = {
 }
 
 FAULTY = (*_FAULTS, "null", "lagging", "other_chain")
-"""Modes in which one provider alone tells nothing that a decision could stand on."""
+"""Modes in which a single provider's answers can't support a decision."""
 
 MODES = ("honest", "lying", *FAULTY)
 
 
 def transfer(asset: str, sender: str, recipient: str, amount: int) -> Log:
-    """An ERC-20 `Transfer`."""
+    """Returns an ERC-20 `Transfer` log."""
     return Log(asset, (TRANSFER_TOPIC, topic(sender), topic(recipient)), f"0x{amount:064x}")
 
 
 def topic(address: str) -> str:
-    """An address as an event's topic holds it."""
+    """Returns an address as an event topic."""
     return "0x" + address.removeprefix("0x").lower().rjust(64, "0")
 
 

@@ -1,4 +1,4 @@
-"""A JSON-RPC node over HTTP that misbehaves as told: in front of a recorded chain, with scripted faults."""
+"""A JSON-RPC node over HTTP that misbehaves on demand: scripted faults in front of a recorded chain."""
 
 import socket
 import threading
@@ -18,7 +18,7 @@ Call = dict[str, Any]
 
 @dataclass
 class Reply:
-    """What is sent in place of the true answer; `body` None is the true answer, `cut` sends only its first bytes."""
+    """A reply that replaces the true answer; `body` None is the true answer, `cut` sends only its first bytes."""
 
     body: bytes | None = None
     status: int = 200
@@ -29,7 +29,7 @@ class Reply:
 
 @dataclass
 class Fault:
-    """Applies to requests that hold a call of `method`, `times` times (None: always)."""
+    """Applies to requests that contain a call of `method`, `times` times (None: always)."""
 
     method: str
     reply: Callable[[Call], Reply | None]
@@ -55,20 +55,20 @@ def always(reply: Reply) -> Callable[[Call], Reply]:
 
 
 def blocks_asked(call: Call) -> tuple[int, int]:
-    """The range of an `eth_getLogs` call by numbers."""
+    """Returns the block range of an `eth_getLogs` call."""
     query = call["params"][0]
     return int(query["fromBlock"], 16), int(query["toBlock"], 16)
 
 
 @contextmanager
 def silent_node() -> Iterator[str]:
-    """The URL of a node that takes connections and never answers, as one behind a firewall does."""
+    """Yields the URL of a node that accepts connections and never answers, as if behind a firewall."""
     with socket.create_server(("127.0.0.1", 0), backlog=256) as hole:
         yield f"http://127.0.0.1:{hole.getsockname()[1]}"
 
 
 class FaultNode:
-    """Serves `chain` on a free port while the context is open. `calls` holds every call it was asked."""
+    """Serves `chain` on a free port while the context is open. `calls` records every call that it received."""
 
     def __init__(self, chain: AnswersRpc, *faults: Fault) -> None:
         self.chain = chain
@@ -113,7 +113,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the game."""
+        """Ignores clients that hang up, which tests expect."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Logs nothing."""
 
 
 def _answer(chain: AnswersRpc, call: Call) -> dict[str, Any]:

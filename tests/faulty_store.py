@@ -1,4 +1,4 @@
-"""A proxy before the local S3 that is slow, refuses, lists what was there earlier, or alters what it holds."""
+"""A proxy in front of the local S3 that is slow, refuses requests, lists outdated contents, or alters objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBER = re.compile(rb"/(\d{12})\.json<")
 
 
 class FaultyStore(ThreadingHTTPServer):
-    """Passes everything on to the S3 at `address` unless told otherwise. Made with `faulty_store`."""
+    """Forwards everything to the S3 at `address` unless told otherwise. Created by `faulty_store`."""
 
     daemon_threads = True
 
@@ -33,7 +33,7 @@ class FaultyStore(ThreadingHTTPServer):
         self.alters = False
         self.lists_up_to: int | None = None
         self.newest = 0
-        """The highest number of a pointer that was ever listed."""
+        """The highest pointer number listed so far."""
 
     @property
     def url(self) -> str:
@@ -43,10 +43,10 @@ class FaultyStore(ThreadingHTTPServer):
         self.refuses, self.delay_s, self.alters, self.lists_up_to = None, 0.0, False, None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed in the middle of a request is nothing to report."""
+        """Ignores clients that were killed in the middle of a request."""
 
     def seen(self, path: str, body: bytes) -> bytes:
-        """The body of an answer as this store gives it."""
+        """Returns the body of an answer as this store presents it."""
         if self.alters and ("/objects/" in path or path.endswith(".parquet")) and body:
             return bytes([body[0] ^ 1]) + body[1:]
         if "list-type=2" in path:
@@ -92,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = answer
 
     def log_message(self, *_: Any) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
     def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response(status)

@@ -1,4 +1,4 @@
-"""A faulty HTTP service on 127.0.0.1: each path answers from a body or in one of the ways services fail."""
+"""A faulty HTTP service on 127.0.0.1: each path answers with a body, or fails in one of the ways that services fail."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Reply:
     wait_s: float = 0.0
     trickle_s: float | None = None
     repeat: int = 1
-    """The body is sent this many times over, so that a huge one needs no memory here."""
+    """Number of times to send the body, so that a huge one needs no memory here."""
 
     drop: bool = False
-    """The connection is closed without an answer."""
+    """Closes the connection without an answer."""
 
 
 CHALLENGE = Reply(b"<!DOCTYPE html><title>Just a moment...</title>", headers={"content-type": "text/html"})
@@ -38,7 +38,7 @@ TRICKLE = Reply(b" " * 4096, trickle_s=0.05)
 
 
 class FeedServer:
-    """Use as a context manager. `replies` maps the start of a path to what it answers; the longest start wins."""
+    """Use as a context manager. `replies` maps path prefixes to replies; the longest prefix wins."""
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply | Callable[[str], Reply]] = {}
@@ -55,7 +55,7 @@ class FeedServer:
 
     @property
     def hits(self) -> Counter[str]:
-        """Requests by the start of the path that answered them."""
+        """Counts requests by the path prefix that answered them."""
         return Counter(start for path in self.asked if (start := self._start(path)))
 
     def __enter__(self) -> Self:
@@ -110,6 +110,6 @@ class FeedServer:
                     self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Silence: the tests look at what was asked."""
+                """Logs nothing: tests read the recorded requests."""
 
         return Handler

@@ -1,5 +1,5 @@
-"""Imports, for the fork server, all that the steps of tests need and what `svc serve` imports until it answers, so that
-no forked process pays for it, and none looks for cycles in it."""
+"""Imports into the fork server all that the steps of tests and the start of `svc serve` need, so that forked processes
+neither import it nor have the garbage collector traverse it."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Runs a step of a test in a process of its own that a fork server starts, so that a race or a kill doesn't pay for
-imports, which take longer than the step. A process of tests can't be forked itself: its threads hold locks."""
+"""Runs a step of a test in its own process, which a fork server starts, so that a race or a kill doesn't pay for
+imports, which take longer than the step. A test process can't be forked itself: its threads hold locks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORK_SERVER.set_forkserver_preload(["tests.fork_server"])
 
 
 class ForkedProcess:
-    """What tests use of a `subprocess.Popen` with pipes in text mode."""
+    """The subset of `subprocess.Popen`, with pipes in text mode, that tests use."""
 
     def __init__(self, step: Callable[..., object], *arguments: object) -> None:
         input_there, input_here = FORK_SERVER.Pipe(duplex=False)
@@ -35,7 +35,7 @@ class ForkedProcess:
         output_here.close()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, None]:
-        """Ends its input, and returns the rest of its output once it has ended."""
+        """Closes its input, and returns the rest of its output once it has ended."""
         self.stdin.close()
         output = self.stdout.read()
         self.wait(timeout)
@@ -60,7 +60,7 @@ class ForkedProcess:
         return self.poll()
 
     def close(self) -> None:
-        """Kills it where it still runs."""
+        """Kills it if it still runs."""
         self.kill()
         self.wait()
         self.stdin.close()
@@ -68,7 +68,7 @@ class ForkedProcess:
 
 
 class ForkedCommand:
-    """`svc` with these arguments and nothing but `environment`; what tests use of a `subprocess.Popen`."""
+    """`svc` with these arguments and only `environment`; the subset of `subprocess.Popen` that tests use."""
 
     def __init__(self, environment: Mapping[str, str], log: Path, *arguments: str) -> None:
         self._process = FORK_SERVER.Process(target=_run_command, args=(dict(environment), str(log), arguments))
@@ -89,7 +89,7 @@ class ForkedCommand:
 
 @contextmanager
 def forked(step: Callable[..., object], *arguments: object) -> Iterator[ForkedProcess]:
-    """A process that runs `step`, a function of a module; killed at the end where it still runs."""
+    """Yields a process that runs `step`, a function of a module; it is killed at the end if it still runs."""
     process = ForkedProcess(step, *arguments)
     try:
         yield process
@@ -98,7 +98,8 @@ def forked(step: Callable[..., object], *arguments: object) -> Iterator[ForkedPr
 
 
 async def run_forked(function: Callable[..., Any], *arguments: Any, cancellable: bool, limiter: CapacityLimiter) -> Any:
-    """Does what `anyio.to_process.run_sync` does, in a process for each call, which costs less than to import in one.
+    """Works like `anyio.to_process.run_sync`, but with a new process per call, which costs less than imports in a
+    shared one.
 
     Raises `BrokenWorkerProcess` if the process ends without an answer.
     """

@@ -1,4 +1,4 @@
-"""Literal transfers as holder lists in a warehouse, and the documents that are served of them."""
+"""Literal transfers as holder lists in a warehouse, and the documents served from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BY_NAME = {projection.name: projection for projection in PROJECTIONS}
 def grow(
     context: DocumentContext, rows: Sequence[Row], upto: int, snapshot: SnapshotReason | None = "demand", **odd: Any
 ) -> None:
-    """Fold `rows`, take a snapshot at `upto`, and record the status of a chain that is read to its end."""
+    """Folds `rows`, takes a snapshot at `upto`, and records the status of a chain that is read to its end."""
     put_transfers(context.connection, rows, upto)
     fold_balances(context.connection)
     history = context.connection.execute(
@@ -51,7 +51,7 @@ def grow(
 
 
 def body(name: str, context: DocumentContext, parameters: Any = None) -> dict[str, Any]:
-    """The document as it is served; it validates against its own model."""
+    """Returns the document as it is served, validated against its own model."""
     projection = BY_NAME[name]
     rendered = render(projection, read(projection, context, parameters), ORIGIN)
     assert projection.model is not None

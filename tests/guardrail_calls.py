@@ -1,4 +1,4 @@
-"""How tests of readers spell the calls of a reading."""
+"""How tests of readers write the calls of a reading."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from guardrail.model import Call, Reading, Word
 
 
 def spelled(reading: Reading) -> list[str]:
-    """Each call as its program and words, `?` behind what isn't known, `~` before what may never run."""
+    """Returns each call as its program and words, with `?` after anything unknown and `~` before calls that may never
+    run."""
     return [_spelled(call) for call in reading.calls]
 
 

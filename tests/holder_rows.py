@@ -1,4 +1,5 @@
-"""Literal transfers into a warehouse, and a fake node that answers for one token, for the tests of the holders room."""
+"""Puts literal transfers into a warehouse, and fakes a node that answers for one token, for tests of the holders
+room."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ Row = tuple[int, str, str, int]
 
 
 def address(number: int) -> str:
-    """A readable address: 0x, then the number's digits."""
+    """Returns a readable address: 0x, then the number's digits."""
     return f"0x{number:040x}"
 
 
@@ -30,12 +31,12 @@ def block_hash(block: int) -> str:
 
 
 def block_time(block: int) -> datetime:
-    """One minute a block from 2026-01-01 on (UTC)."""
+    """Returns a block's time: one minute per block from 2026-01-01 on (UTC)."""
     return ORIGIN + timedelta(minutes=block)
 
 
 def put_transfers(connection: Any, rows: Iterable[Row], upto: int) -> None:
-    """Insert `rows` and the checkpoint that says that everything up to block `upto` is read."""
+    """Inserts `rows` and the checkpoint that marks everything up to block `upto` as read."""
     rows = list(rows)
     times = [block_time(block).replace(tzinfo=None) for block, *_ in rows]
     limbs = [{f"limb{place}": (value >> (64 * place)) & MASK for place in (3, 2, 1, 0)} for *_, value in rows]
@@ -63,7 +64,7 @@ def put_transfers(connection: Any, rows: Iterable[Row], upto: int) -> None:
 
 
 def replay(rows: Iterable[Row]) -> dict[str, int]:
-    """Balances in Python integers, the zero address included."""
+    """Returns balances as Python integers, including the zero address."""
     balances: dict[str, int] = {}
     for _, sender, recipient, value in rows:
         balances[sender] = balances.get(sender, 0) - value
@@ -72,7 +73,7 @@ def replay(rows: Iterable[Row]) -> dict[str, int]:
 
 
 class FakeToken:
-    """A node that knows one token: its own balances and supply at every block, whatever the events say."""
+    """A node that knows one token: its own balances and supply at every block, independent of the events."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Two API hosts on one ledger and one store, what people do with them, and the faults that they have to bear."""
+"""Two API hosts on one ledger and one store, the people who use them, and the faults that they must survive."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _PAUSE_S = 0.25
 class Service:
     """Hosts `a` and `b` behind nginx at `base_url`, the publisher `house` with its `pusher`, and a chain to pay on.
 
-    The clock of `b` is two hours late where `late_clock` says how.
+    If the variables `late_clock` are set, the clock of `b` is two hours late.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Service:
         return self.hosts[1]
 
     def publish(self) -> str:
-        """A new generation of the publishing host, with one holder more. Its bytes are known from then on."""
+        """Publishes a new generation with one holder more, whose bytes are known from then on."""
         block = next(self.blocks)
         self.house.read_chain(mint(1, first=block, block=block - 10), block)
         generation = self.house.publish(DOCUMENT).generation
@@ -105,12 +105,12 @@ class Service:
         return {"X-Api-Key": self.paid.service.key(tier).key.reveal()}
 
     def half(self) -> list[str]:
-        """The files that a host serves and that are not what its manifest says."""
+        """Returns the files that a host serves and that differ from its manifest."""
         return [wrong for host in self.hosts for wrong in _half(host.data_dir)]
 
 
 def _half(data_dir: Path) -> list[str]:
-    """Reads as a process does that keeps a generation while it is superseded."""
+    """Reads as a process does that still uses a generation while it is superseded."""
     generation = current_generation(data_dir)
     if generation is None:
         return []
@@ -127,7 +127,7 @@ def _content(generation: Generation, path: str) -> str:
 
 @contextmanager
 def service(directory: Path, late_clock: dict[str, str], limit_a_minute: int = LIMIT_A_MINUTE) -> Iterator[Service]:
-    """Everything started and one generation served; `late_clock` are the variables that make a process's clock late."""
+    """Starts everything and serves one generation; `late_clock` are the variables that make a process's clock late."""
     binaries = postgres_binaries()
     assert binaries is not None
     publisher = directory / "publisher"
@@ -161,7 +161,7 @@ def service(directory: Path, late_clock: dict[str, str], limit_a_minute: int = L
 
 @dataclass
 class Readers:
-    """Reads the document through the balancer, once each time."""
+    """Reads the document through the load balancer, without retries."""
 
     service: Service
     failed: list[str] = field(default_factory=list)
@@ -179,7 +179,7 @@ class Readers:
 
 @dataclass
 class Registrations:
-    """Registers through the balancer, once each time, with an Idempotency-Key."""
+    """Registers through the load balancer with an Idempotency-Key, without retries."""
 
     service: Service
     failed: list[str] = field(default_factory=list)
@@ -198,7 +198,7 @@ def _any_address() -> str:
 def asked_once(
     port: int, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes] | str:
-    """Status and body of an answer, or why there is none. Each request is of a client with another address."""
+    """Returns status and body of an answer, or why there is none. Each request comes from another client address."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S, source_address=(_any_address(), 0))
     try:
         connection.request(method, path, body, headers or {})
@@ -212,7 +212,7 @@ def asked_once(
 
 @dataclass
 class Writers:
-    """Writes goals through the balancer, each again with the same key until it is answered."""
+    """Writes goals through the load balancer, and repeats each with the same key until it is answered."""
 
     service: Service
     headers: dict[str, str]
@@ -242,7 +242,7 @@ class Writers:
 
 @contextmanager
 def again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
-    """Does each action in a thread of its own until the context ends. Raises what one of them raised."""
+    """Repeats each action in its own thread until the context ends. Raises what one of them raised."""
     ending = threading.Event()
     raised: list[BaseException] = []
 
@@ -267,7 +267,7 @@ def again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
 
 
 class Faults:
-    """Each method does one fault while a generation is published, and undoes it once it has shown."""
+    """Each method causes one fault while a generation is published, and undoes it once it has shown."""
 
     def __init__(self, service: Service, random_: random.Random) -> None:
         self.service = service
@@ -277,7 +277,7 @@ class Faults:
 
     @property
     def kinds(self) -> list[Callable[[], None]]:
-        """All of them, of which a prime number lets every tenth of a long row be any."""
+        """Returns all faults. Their number is prime, so that any tenth of a long run can meet each of them."""
         return [
             lambda: self._lost(self.service.a),
             self.store_is_slow,
@@ -314,7 +314,7 @@ class Faults:
         self.service.a.wait_for("which had stopped by itself", said)
 
     def supervisor_is_killed(self) -> None:
-        """What it left is ended by its next start."""
+        """Kills the supervisor; its next start ends the processes that it left."""
         supervisor, *left = self.service.b.whole()
         supervisor.kill()
         self._publish()
@@ -350,7 +350,8 @@ class Faults:
         self.service.pusher.wait_for("but holds a newer one", before[self.service.pusher])
 
     def postgresql_fails_over_in_a_claim(self) -> None:
-        """The claim is sent again until it is answered, and the same key comes from either host."""
+        """Fails PostgreSQL over during a claim, which is repeated until it is answered; both hosts then return the same
+        key."""
         paid = self.service.paid
         self._publish()
         quote = self._post(self.service.a, QUOTE, {"payerAddress": PAYER.address}, {}).json()
@@ -377,7 +378,7 @@ class Faults:
             assert answer.json()["data"]["activationPacket"] == final[0].json()["data"]["activationPacket"]
 
     def _post(self, host: ApiHost | None, path: str, body: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
-        """An answer of a host, or of the balancer, to a client with an address of its own."""
+        """Returns the answer of a host, or of the load balancer, to a client with its own address."""
         url = self.service.base_url if host is None else host.url
         address = _any_address()
         with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=HANG_S) as client:
@@ -392,7 +393,7 @@ class Faults:
 
 
 class Limits:
-    """Asks both hosts in turn, and counts what they let pass."""
+    """Calls both hosts in turn, and counts the requests that they allow."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -401,7 +402,7 @@ class Limits:
         self._first = 1
 
     def minute_holds(self) -> None:
-        """One address gets its requests of a minute over both hosts together."""
+        """Asserts that both hosts together allow an address only its requests per minute."""
         self._first += 1
         address = {"X-Forwarded-For": f"203.0.113.{self._first % 256}"}
         begun = self._server_s()
@@ -410,7 +411,8 @@ class Limits:
         assert allowed <= LIMIT_A_MINUTE * windows, f"{allowed} in {windows} minutes"
 
     def day_holds(self, crashes: int) -> None:
-        """A key gets its requests of a day over both hosts together; a crash may forget those of its last moment."""
+        """Asserts that both hosts together allow a key only its requests per day; a crash may lose the last moment's
+        count."""
         each = 20
         self.of_key += self._allowed(COUNTED, self.key, each)
         most = REQUESTS_A_DAY[Tier.FREE]
@@ -433,7 +435,7 @@ class Limits:
 
 
 def invisible(service: Service, node_ids: list[str], headers: dict[str, str]) -> list[str]:
-    """The nodes that one of the hosts does not know."""
+    """Returns the nodes that one of the hosts does not know."""
     missing = []
     with httpx.Client(headers=headers, timeout=HANG_S, trust_env=False) as client:
         for number, node_id in enumerate(node_ids):

@@ -1,4 +1,4 @@
-"""Reads a page as a browser's parser does: its elements, its text, and whether all that opened was closed."""
+"""Reads a page as a browser's parser does: its elements, its text, and whether every element was closed."""
 
 from html.parser import HTMLParser
 

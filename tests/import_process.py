@@ -18,7 +18,7 @@ PART = 20
 
 
 def import_file(settings: Settings, file: Path, owner: str) -> None:
-    """Imports a file in small parts, telling after each what is done."""
+    """Imports a file in small parts, reporting progress after each."""
     import_parts.NODES_AND_EDGES_OF_PART = PART
     import_writing.WRITES_AT_MOST_S = 0.0
     ledger = open_ledger(settings, settings.data_dir)
@@ -34,5 +34,5 @@ def import_file(settings: Settings, file: Path, owner: str) -> None:
 
 
 def importing_in(settings: Settings, file: Path, owner: str) -> AbstractContextManager[ForkedProcess]:
-    """A process of `import_file`; each line is what is done, and for how many nodes and edges."""
+    """Starts a process of `import_file`; each line reports what is done, and for how many nodes and edges."""
     return forked(partial(import_file, file=file, owner=owner), settings)

@@ -1,4 +1,4 @@
-"""What the ingestion tests share: a small chain of literal transfers, and one call that ingests it."""
+"""Shared by the ingestion tests: a small chain of literal transfers, and one call that ingests it."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 
 
 def logs_at(*blocks: int, value_raw: int = 1, per_block: int = 1) -> list[Log]:
-    """Transfers from Alice to Bob, `per_block` in each of `blocks`."""
+    """Returns transfers from Alice to Bob, `per_block` in each of `blocks`."""
     return [transfer_log(TOKEN, block, index, ALICE, BOB, value_raw) for block in blocks for index in range(per_block)]
 
 
@@ -33,7 +33,7 @@ def pool_of(*urls: str, **options: Any) -> RpcPool:
 
 
 def ingest_once(connection: Connection, *urls: str, pool: dict[str, Any] | None = None, **options: Any) -> IngestReport:
-    """One slice over a pool of `urls`."""
+    """Ingests one slice over a pool of `urls`."""
 
     async def run() -> IngestReport:
         async with pool_of(*urls, **(pool or {})) as opened:
@@ -50,13 +50,13 @@ def warehouse(directory: Path) -> Iterator[Connection]:
 
 
 def held_blocks(connection: Connection, table: str = "raw_chain__transfers") -> list[tuple[int, int]]:
-    """(block, log index) of every row, in the order of the table."""
+    """Returns (block, log index) of every row, in the table's order."""
     rows: list[tuple[int, int]] = connection.execute(f"select block_number, log_index from {table}").fetchall()
     return rows
 
 
 def assert_contiguous(connection: Connection) -> None:
-    """Ranges follow one another, and each holds as many rows as it says."""
+    """Asserts that ranges follow one another, and that each has as many rows as it records."""
     gaps = connection.execute(
         """
         select count(*)

@@ -1,4 +1,4 @@
-"""An installation whose commands and service run as processes of their own, its ledger on either engine."""
+"""An installation whose commands and service run as separate processes, with its ledger on either engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SVC = Path(sys.executable).with_name("svc")
 
 
 class Installation:
-    """A data directory with its environment, whose ledger is on either engine."""
+    """A data directory with its environment; the ledger is on either engine."""
 
     def __init__(self, settings: Settings) -> None:
         self.data_dir = settings.data_dir
@@ -50,20 +50,20 @@ class Installation:
             (settings.data_dir / "signing.pem").write_text(key_text(new_private_key()))
 
     def svc(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        """A command in a process of its own."""
+        """Runs a command in its own process."""
         ran = subprocess.run([SVC, *arguments], env=self.environment, capture_output=True, text=True, timeout=HANG_S)
         assert ran.returncode == code, ran.stderr
         return ran
 
     def called(self, *arguments: str, code: int = 0) -> Result:
-        """A command in this process."""
+        """Runs a command in this process."""
         result = called(self.environment, *arguments)
         assert result.exit_code == code, result.output
         return result
 
     @contextmanager
     def served(self, log: Path) -> Iterator[None]:
-        """The API answers while the context is open; what it says is added to `log`."""
+        """Serves the API while the context is open; its output is appended to `log`."""
         server = self.serve(log)
         try:
             self._wait(server)
@@ -90,7 +90,7 @@ class Installation:
         return answer.status, content
 
     def ledger_text(self) -> str:
-        """Every row of a PostgreSQL ledger; nothing on SQLite, whose files are in the data directory."""
+        """Returns every row of a PostgreSQL ledger; nothing on SQLite, whose files are in the data directory."""
         if "SVC_LEDGER_URL" not in self.environment:
             return ""
         url = self.environment["SVC_LEDGER_URL"].replace("postgresql+psycopg", "postgresql")

@@ -1,4 +1,4 @@
-"""Installations that differ in their settings, and every discovery document that is made of them."""
+"""Installations with different settings, and every discovery document built for them."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ EVERYTHING: dict[str, Any] = {
     "app_url": "https://app.example",
     "contact_email": "operator@example.com",
 }
-"""Every setting that a capability needs."""
+"""Every setting that some capability needs."""
 
 
 def installed(base_url: str = PREFIXED, **changes: Any) -> Installation:
-    """An installation with everything configured but for `changes`; None switches a setting off."""
+    """Returns an installation with everything configured except `changes`; None switches a setting off."""
     given = {name: value for name, value in (EVERYTHING | changes).items() if value is not None}
     return installation_of(Settings(base_url=base_url, _env_file=None, **given), KEYS)
 
 
 def bare(base_url: str = PREFIXED) -> Installation:
-    """An installation without any setting but its address."""
+    """Returns an installation without any setting but its address."""
     return installation_of(Settings(base_url=base_url, _env_file=None), KEYS)
 
 
 def bodies(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, bytes]:
-    """The bytes of every discovery document with absolute addresses, by its name."""
+    """Returns the bytes of every discovery document with absolute addresses, by its name."""
     contents: dict[str, Any] = {
         row.name: row.made_for(installation)
         for row in PROJECTIONS
@@ -71,12 +71,12 @@ def bodies(installation: Installation, findings: Mapping[str, Finding] | None = 
 
 
 def documents(installation: Installation, findings: Mapping[str, Finding] | None = None) -> dict[str, Any]:
-    """Every discovery document by its name, as a client reads it."""
+    """Returns every discovery document by its name, as a client reads it."""
     return {name: json.loads(body) for name, body in bodies(installation, findings).items()}
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text within a JSON value; names of members are none."""
+    """Yields every text within a JSON value, excluding the names of members."""
     if isinstance(value, dict):
         for inner in value.values():
             yield from texts_in(inner)

@@ -1,4 +1,4 @@
-"""A body for each lane, and a service that takes them."""
+"""A body for each lane, and a service that accepts them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ CONTACT_VALUES = (
     "contact-email-value",
     "enterprise-handle-value",
 )
-"""In no answer, table, log or file but the contact table."""
+"""Must appear in no answer, table, log or file except the contact table."""
 
 PERSON_VALUES = ("Ada Human-Name", "Operations-role-value")
-"""Likewise: nobody but the operator is shown these."""
+"""Likewise: shown only to the operator."""
 
 
 def register(service: KeyedService, body: Any, **headers: str) -> httpx.Response:

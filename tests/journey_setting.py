@@ -1,4 +1,4 @@
-"""What a cold start needs around it: a whole service that sells on a real chain, and a wallet with some of its coin."""
+"""The environment of a cold start: a whole service that sells on a real chain, and a wallet with some of its coin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TREASURY = "0x" + "7e" * 20
 
 
 class Wallet:
-    """An account with its key and a node: it signs and sends, as any wallet does."""
+    """An account with its key and a node; it signs and sends, as any wallet does."""
 
     def __init__(self, rpc: Rpc, account: Any = None) -> None:
         self._rpc = rpc
@@ -33,11 +33,11 @@ class Wallet:
         self.key = self._account.key
 
     def sign(self, message: dict[str, Any]) -> str:
-        """The signature of EIP-712 typed data."""
+        """Returns the signature of EIP-712 typed data."""
         return str(self._account.sign_typed_data(full_message=message).signature.to_0x_hex())
 
     def send(self, to: str, data: str) -> str:
-        """The hash of a transaction that is mined, and has the chain's next blocks above it."""
+        """Sends a transaction, mines it and the chain's next blocks, and returns its hash."""
         head = self._rpc.call("eth_getBlockByNumber", "latest", False)
         signed = self._account.sign_transaction(
             {
@@ -59,20 +59,20 @@ class Wallet:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the agent is given, the address and the wallet; and its person, who stands beside the service."""
+    """What the agent is given, the address and the wallet; and its person, who has access to the service's machine."""
 
     base_url: str
     wallet: Wallet
     service: WholeService
     new_wallet: Callable[..., Wallet]
-    """Makes another wallet with as many coins, of an account if one is given."""
+    """Creates another wallet with as many coins, for an account if one is given."""
 
     @property
     def settings(self) -> Settings:
         return self.service.settings
 
     def code_from_the_person(self) -> str:
-        """What the agent's person gets from `svc pair`."""
+        """Returns the code that the agent's person gets from `svc pair`."""
         done = called(as_environment(self.settings), "pair", "--json")
         assert done.exit_code == 0, done.output
         return str(json.loads(done.stdout)["pairingCode"])
@@ -80,7 +80,7 @@ class Setting:
 
 @contextmanager
 def cold_start(data_dir: Path, anvil: Anvil, **settings: Any) -> Iterator[Setting]:
-    """The service on the chain of `anvil`, with its usual rate limit, and a wallet of 1,000 coins."""
+    """Yields the service on the chain of `anvil`, with its usual rate limit, and a wallet of 1,000 coins."""
     deployer = anvil.rpc.call("eth_accounts")[0]
     coin = deploy(anvil.rpc, deployer, "UsdcStandIn")
 

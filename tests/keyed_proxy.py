@@ -1,4 +1,4 @@
-"""A proxy that adds a key's header to every request and changes nothing else, for tools that can send none."""
+"""A proxy that adds a key's header to every request and changes nothing else, for tools that can't send one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_ONE_CONNECTION = {b"connection", b"keep-alive", b"transfer-encoding", b"date"
 
 @contextmanager
 def keyed_proxy(url: str, key: str) -> Iterator[str]:
-    """Serves `url` at another address of this machine, with the key. Provides that address."""
+    """Serves `url` at another address of this machine, with the key. Yields that address."""
     config = uvicorn.Config(
         _application(url, key), host="127.0.0.1", port=0, log_level="critical", timeout_graceful_shutdown=2
     )

@@ -1,4 +1,4 @@
-"""The API of one data directory with a clock of its own, keys for it, and an action that its guardrail blocks."""
+"""The API of one data directory with its own clock, keys for it, and an action that its guardrail blocks."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ ACTION = {"action": "ls -la"}
 
 DANGEROUS = "git reset --hard"
 DANGEROUS_ROW = "lost-files.uncommitted-work"
-"""An action that is blocked, and the row of the policy that says so."""
+"""The policy row that blocks the action above it."""
 
 
 def with_secrets(settings: Settings) -> Settings:
-    """`settings` as a start on PostgreSQL wants them."""
+    """Returns `settings` with the secrets that a start on PostgreSQL requires."""
     if settings.ledger_url is None:
         return settings
     signing_key_file = settings.data_dir / "signing.pem"
@@ -45,7 +45,7 @@ def with_secrets(settings: Settings) -> Settings:
 
 
 class KeyedService:
-    """Made with `serving`. `now_s` is the front's clock."""
+    """Created by `serving`. `now_s` is the front's clock."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings = with_secrets(settings)
@@ -89,7 +89,7 @@ class KeyedService:
             return step(tx, issued.record.key_id, now=datetime.now(UTC))
 
     def ask(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
-        """Answers to `(method, path, headers, what httpx takes)`, in order, from one address."""
+        """Returns the answers to `(method, path, headers, httpx options)`, in order, from one address."""
 
         async def answers() -> list[httpx.Response]:
             async with self._client() as client:
@@ -98,7 +98,7 @@ class KeyedService:
         return self._loop.run(answers())
 
     def ask_at_once(self, *requests: tuple[str, str, dict[str, Any], dict[str, Any]]) -> list[httpx.Response]:
-        """Answers to requests that are all under way before the first is answered."""
+        """Returns the answers to requests that are all under way before the first is answered."""
 
         async def answers() -> list[httpx.Response]:
             async with self._client() as client:
@@ -112,7 +112,7 @@ class KeyedService:
         return httpx.AsyncClient(transport=transport, base_url="http://test")
 
     def check(self, headers: dict[str, Any], times: int = 1, **options: Any) -> list[httpx.Response]:
-        """Guardrail checks, by default of a harmless action."""
+        """Runs guardrail checks, by default of a harmless action."""
         return self.ask(*[("POST", CHECK, headers, options or {"json": ACTION})] * times)
 
     def close(self) -> None:

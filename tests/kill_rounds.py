@@ -1,4 +1,4 @@
-"""Rounds of ingestion killed at random points: what the test does a few times and the soak loop many."""
+"""Rounds of ingestion killed at random points: a few in the test, many in the soak."""
 
 import random
 import signal
@@ -20,7 +20,8 @@ EXPECTED = [(block, index) for block in range(0, 4000, 2) for index in range(10)
 
 @dataclass
 class Outcome:
-    """Processes killed while they ran, those that had part of the history then, rows held at the end, rows of all."""
+    """Processes killed while running, those that had read part of the history by then, rows at the end, and all
+    rows."""
 
     kills: int
     midway: int
@@ -29,15 +30,15 @@ class Outcome:
 
 
 def busy_chain() -> RecordedChain:
-    """20,000 transfers in 2,000 of 4,000 blocks."""
+    """Returns a chain with 20,000 transfers in 2,000 of its 4,000 blocks."""
     return small_chain(logs_at(*range(0, 4000, 2), per_block=10), head=4002, max_results=400)
 
 
 def killed_rounds(directory: Path, rounds: int, seed: int) -> Outcome:
-    """Start, kill, start again, `rounds` times; then let it end. Asserts that each row is held exactly once.
+    """Starts and kills ingestion `rounds` times, then lets it finish. Asserts that each row is stored exactly once.
 
-    The node takes its time and keeps the end of the history back until the last round, so that no process is done
-    before it is killed.
+    The node is slow, and withholds the end of the history until the last round, so that no process finishes before it
+    is killed.
     """
     rng, kills, midway = random.Random(seed), 0, 0
     last_round, reached = threading.Event(), threading.Event()
@@ -77,7 +78,7 @@ def _written_bytes(directory: Path) -> int:
 
 
 def _wait_for_more(directory: Path, before: int, reached: threading.Event) -> None:
-    """Every other process is killed only once it has written or can't go on, however slow the machine is."""
+    """Waits until the process has written or can't go on, however slow the machine is; used for every other kill."""
     deadline = time.monotonic() + HANG_S
     while _written_bytes(directory) < before + 50_000 and not reached.is_set():
         assert time.monotonic() < deadline, "it reads nothing"

@@ -1,6 +1,6 @@
-"""An event loop that goes on between the requests of a test, as it does in the service.
+"""An event loop that survives between the requests of a test, as it does in the service.
 
-Threads and worker processes belong to a loop: with a loop for each request, each large request would start a process.
+Threads and worker processes belong to a loop: with a loop per request, each large request would start a process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _Result = TypeVar("_Result")
 
 
 class LastingLoop:
-    """A loop in a thread of its own, from the first `run` until `close`."""
+    """A loop in its own thread, from the first `run` until `close`."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -22,7 +22,7 @@ class LastingLoop:
         self._ended: asyncio.Event | None = None
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """The result of `work` on the loop, or what it raises."""
+        """Returns the result of `work` on the loop, or raises what it raises."""
         if self._loop is None:
             self._start()
         assert self._loop is not None

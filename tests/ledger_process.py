@@ -22,10 +22,10 @@ from warehouse.ledger.counters import open_counters
 from warehouse.ledger.ledger import open_ledger
 
 MASTER_SECRET = "m" * 32
-"""Of the processes on a PostgreSQL ledger, where one has to be set."""
+"""For processes on a PostgreSQL ledger, where it is required."""
 
 BROKEN_CONSTRAINT = (sqlite.IntegrityError, psycopg.IntegrityError)
-"""What the drivers raise for a row that a constraint forbids."""
+"""What the drivers raise for a row that violates a constraint."""
 
 
 def open_and_close(settings: Settings) -> None:
@@ -33,7 +33,7 @@ def open_and_close(settings: Settings) -> None:
 
 
 def write_pairs(settings: Settings, writer: str, transactions: str) -> None:
-    """Transactions of two changes each; every third one is rolled back."""
+    """Runs transactions of two changes each; every third one is rolled back."""
     ledger = open_ledger(settings, settings.data_dir, wait_s=60)
     for number in range(int(transactions)):
         try:
@@ -63,9 +63,10 @@ def hold_uncommitted(settings: Settings) -> None:
 
 
 def take_many(settings: Settings, takes: str) -> None:
-    """Ask for every key of three in turn, in two windows of a minute, and print how many of each were allowed.
+    """Takes from each of three keys in turn, in two windows of a minute, and prints how many requests of each were
+    allowed.
 
-    A process that comes late counts in the second window, so that only the sum of both is certain.
+    A late process counts in the second window, so that only the sum of both is certain.
     """
     counters = open_counters(settings, settings.data_dir, wait_s=30)
     allowed: Counter[str] = Counter()
@@ -78,7 +79,7 @@ def take_many(settings: Settings, takes: str) -> None:
 
 
 def admit_many(settings: Settings, presented: str, requests: str, now_s: str) -> None:
-    """Present one key again and again at one moment, and print how many requests were admitted."""
+    """Presents one key many times at one moment, and prints how many requests were admitted."""
     from api.key_gate import KeyGate  # half a second of CPU, which the other steps need not pay
     from api.stores import Stores
 
@@ -102,7 +103,8 @@ def admit_many(settings: Settings, presented: str, requests: str, now_s: str) ->
 
 
 def take_approvals(settings: Settings, approvals: str) -> None:
-    """Uses every approval of a list, once the others are ready too, and prints how many let this process pass."""
+    """Uses every approval of a list, once the other processes are ready too, and prints how many let this process
+    pass."""
     ledger = open_ledger(settings, settings.data_dir, wait_s=60)
     print("ready", flush=True)
     sys.stdin.readline()
@@ -115,5 +117,5 @@ def take_approvals(settings: Settings, approvals: str) -> None:
 
 
 def started(step: Callable[..., None], settings: Settings, *arguments: object) -> AbstractContextManager[ForkedProcess]:
-    """Runs `step` with texts as arguments in a process of its own; killed at the end where it still runs."""
+    """Runs `step` with texts as arguments in its own process, which is killed at the end if it still runs."""
     return forked(step, settings, *map(str, arguments))

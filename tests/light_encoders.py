@@ -1,4 +1,4 @@
-"""Compression for tests: the levels of a service are half of the cost of a first generation."""
+"""Light compression for tests: a service's levels account for half of the cost of a first generation."""
 
 import gzip
 from functools import partial
@@ -10,7 +10,7 @@ from pipelines.publish.documents import ENCODERS
 
 
 def compress_lightly() -> None:
-    """Publishes everything in this process with the least compression from now on."""
+    """Makes this process publish with the least compression from now on."""
     ENCODERS.update(
         br=partial(brotli.compress, quality=1),
         zstd=zstandard.ZstdCompressor(level=1).compress,

@@ -25,11 +25,11 @@ from warehouse.token.fold import fold_balances
 from warehouse.token.holder_lists import HolderList
 
 Lie = Callable[[str, Sequence[Any], Any], Any]
-"""What a node answers to (method, params) in place of the truth, which it may change."""
+"""A node's answer to (method, params), given the truth, which it may change."""
 
 
 class Through:
-    """Answers as the chain does, or as `lie` makes of it."""
+    """Answers as the chain does, or as `lie` alters it."""
 
     def __init__(self, anvil: Anvil, lie: Lie = lambda method, params, truth: truth) -> None:
         self._rpc = anvil.rpc
@@ -72,9 +72,9 @@ class TokenChain:
 
 
 def short_by_one(chain: TokenChain, receipt: dict[str, Any], sender: str, recipient: str) -> Lie:
-    """The lie of one transfer that moved one unit less than it did, and balances to match, from its block on.
+    """Returns a lie in which one transfer moved one unit less than it did, with matching balances from its block on.
 
-    The node refuses calls that run code, about whose result it could not lie as easily.
+    The node refuses calls that run code, whose result it could not fake as easily.
     """
     block = int(receipt["blockNumber"], 16)
     place = (receipt["transactionHash"], receipt["logs"][0]["logIndex"])
@@ -100,7 +100,7 @@ def short_by_one(chain: TokenChain, receipt: dict[str, Any], sender: str, recipi
 def run(
     connection: Connection, data_dir: Path, chain: TokenChain, *nodes: FaultNode | str
 ) -> tuple[IngestReport, HolderList]:
-    """One run of chain and list over these nodes, or addresses."""
+    """Runs chain and list once over these nodes or addresses."""
 
     async def work() -> tuple[IngestReport, HolderList]:
         urls = [each if isinstance(each, str) else each.url for each in nodes]

@@ -1,4 +1,4 @@
-"""A chain with several tokens, the workers that read it in partitions, and the host that follows them."""
+"""A chain with several tokens, the workers that read it in partitions, and the host that follows it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECOND, BAD, SILENT = "0x" + "22" * 20, "0x" + "bb" * 20, "0x" + "55" * 20
 
 
 class ManyTokensChain:
-    """One chain with the logs and the state of several tokens: each call goes to the chain of its contract."""
+    """One chain with the logs and the state of several tokens: each call goes to its contract's chain."""
 
     def __init__(self, *tokens: str, logs: Sequence[Log], head: int) -> None:
         self.chains = {
@@ -57,7 +57,7 @@ def minted_and_moved(token: str, *blocks: int) -> list[Log]:
 
 
 def numbered(logs: Sequence[Log]) -> list[Log]:
-    """Logs of one chain: their places in a block are all different."""
+    """Renumbers logs as those of one chain, with distinct log indexes within a block."""
     return [{**log, "logIndex": hex(place)} for place, log in enumerate(logs)]
 
 
@@ -72,7 +72,7 @@ LOGS = numbered(
 
 
 def settings_of_tokens(directory: Path) -> Settings:
-    """An installation with two further tokens, whose partitions have 50 blocks."""
+    """Returns the settings of an installation with two further tokens, whose partitions have 50 blocks."""
     tokens = directory / "tokens.yaml"
     rows = [{"address": SECOND, "first_block": 4, "name": "Second"}, {"address": BAD, "first_block": 0}]
     tokens.write_text(json.dumps(rows))

@@ -1,5 +1,5 @@
-"""A running service with both MCP servers, which can be stopped and started again on its stores, and JSON-RPC to send
-to it."""
+"""A running service with both MCP servers, which can be restarted on its stores, and helpers for sending it
+JSON-RPC."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from warehouse.ledger.master_secret import load_secrets
 
 MODERN = "2026-07-28"
 LONGEST_RESOURCE = 32_000
-"""Characters of a listed resource at most, so that it fits into a context."""
+"""Most characters of a listed resource, so that it fits into a context."""
 JSON = {"content-type": "application/json"}
 
 
 class McpService:
-    """Use as a context manager. `restart` is what the end of a process and the next one's start come to. It serves
-    the documents at the paths `documents`, by default all, which takes ten times as long."""
+    """Use as a context manager. `restart` simulates the end of a process and the next one's start. Serves the documents
+    at the paths `documents`, by default all, which takes ten times as long."""
 
     def __init__(self, data_dir: Path, *, documents: Sequence[str] = (), **settings: Any) -> None:
         given = {"base_url": None, "port": free_port(), "rate_limit_per_minute": 0} | settings
@@ -52,13 +52,13 @@ class McpService:
         return f"{self.settings.public_base_url}/mcp"
 
     def pairing_code(self) -> str:
-        """As `svc pair` gives it."""
+        """Returns a code as `svc pair` issues it."""
         with self.ledger() as ledger, ledger.transaction() as tx:
             return issue_code(tx, load_secrets(self.settings).pepper).code
 
     @asynccontextmanager
     async def client(self, issued: IssuedKey, **options: Any) -> AsyncIterator[Client]:
-        """The official client of the server by key, with nothing but a header."""
+        """Yields the official client of the keyed server, with nothing but a header."""
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {issued.key.reveal()}"}) as http,
             Client(streamable_http_client(self.key_url, http_client=http), **options) as client,
@@ -123,13 +123,13 @@ def free_port() -> int:
 
 
 def message(method: str, params: dict[str, Any] | None = None, **members: Any) -> str:
-    """One request with id 1, unless `members` says otherwise."""
+    """Returns one request with id 1, unless `members` changes it."""
     whole = {"jsonrpc": "2.0", "id": 1, "method": method, **members}
     return json.dumps(whole if params is None else {**whole, "params": params})
 
 
 def modern(method: str, params: dict[str, Any] | None = None, **headers: str) -> tuple[dict[str, str], str]:
-    """Headers and body of a request as revision 2026-07-28 wants it."""
+    """Returns headers and body of a request as revision 2026-07-28 requires them."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},

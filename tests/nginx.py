@@ -1,4 +1,4 @@
-"""An nginx of the tests' own on a published tree, ended with the test."""
+"""The tests' own nginx, serving a published tree until the test ends."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from patience import HANG_S
 
 
 def free_port() -> int:
-    """Returns a TCP port of this machine that nobody listens on, another one with each call.
+    """Returns a free TCP port of this machine, a different one on each call.
 
-    The system never assigns these ports to programs that ask for any free one. A demo's chain asks so before the API
+    The system never assigns these ports to programs that request any free port. A demo's chain does so before the API
     listens, and once got the API's port.
     """
     for port in _PORTS:
@@ -31,7 +31,7 @@ def free_port() -> int:
 _OURS = range(22_000, 32_000)
 _FIRST = randrange(len(_OURS))
 _PORTS: Iterator[int] = cycle((*_OURS[_FIRST:], *_OURS[:_FIRST]))
-"""Each process begins with another port."""
+"""Each process begins with a different port."""
 
 
 def have_nginx() -> bool:
@@ -40,9 +40,9 @@ def have_nginx() -> bool:
 
 @contextmanager
 def serving(data_dir: Path, user: str = "root") -> Iterator[tuple[int, int]]:
-    """Run nginx with the generation's own configuration, its port apart. Gives port and process id.
+    """Runs nginx with the generation's own configuration, but on another port. Yields port and process id.
 
-    `user` names whom its workers run as, and their group where it has another name.
+    `user` names the user of its workers, and their group if its name differs.
     """
     port = free_port()
     generated = (data_dir / "current/hosting/nginx.conf").read_text()
@@ -61,7 +61,7 @@ def serving(data_dir: Path, user: str = "root") -> Iterator[tuple[int, int]]:
 
 
 def wait_until_listening(port: int, process: subprocess.Popen[str]) -> None:
-    """Returns when a server that was started listens on its port. Fails with what it said where it ends before."""
+    """Returns once a started server listens on its port. Fails with its output if it ends before that."""
     deadline = time.monotonic() + HANG_S
     while time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[1]

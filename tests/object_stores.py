@@ -1,6 +1,7 @@
-"""A local S3 for tests: moto's server, in an environment of its own.
+"""A local S3 for tests: moto's server, in its own environment.
 
-It answers one request after another: with threads, two of several that create the same object are told that they did.
+It answers one request after another: with threads, several clients that create the same object would be told that they
+did.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ server.serve_forever()
 
 @contextmanager
 def local_s3() -> Iterator[dict[str, str]]:
-    """Starts it with one empty bucket, `BUCKET`. Provides the variables by which clients find it."""
+    """Starts it with one empty bucket, `BUCKET`. Yields the variables by which clients find it."""
     command: list[str | Path] = [tools_python(MOTO), "-c", SERVER]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True

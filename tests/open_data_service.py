@@ -37,7 +37,7 @@ from range(400000) as t(i)
 
 @dataclass
 class OpenDataService:
-    """The address of the service, its house, and the bytes of bodies that it sent, by path."""
+    """The address of the service, its house, and the body bytes that it sent, by path."""
 
     url: str
     house: House
@@ -46,7 +46,7 @@ class OpenDataService:
 
 @contextmanager
 def open_data_service(data_dir: Path) -> Iterator[OpenDataService]:
-    """Three days with two lists, 400,000 transfers among addresses, and prices."""
+    """Serves three days with two lists, 400,000 transfers among addresses, and prices."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     house = House(data_dir, base_url=url, rate_limit_per_minute=0)

@@ -1,4 +1,4 @@
-"""The API beside a real anvil with the USDC stand-in: quotes, transfers and claims as an agent makes them."""
+"""The API with a real anvil and the USDC stand-in: quotes, transfers and claims as an agent makes them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLANS = "/api/agent-access/plans"
 
 
 class PaidService:
-    """Made with `selling`. The payer and the stranger hold 1,000 USDC each."""
+    """Created by `selling`. The payer and the stranger hold 1,000 USDC each."""
 
     def __init__(self, settings: Settings, anvil: Anvil, **options: Any) -> None:
         self.rpc = anvil.rpc
@@ -46,14 +46,15 @@ class PaidService:
         self.sent(self.deployer, calldata("mint(address,uint256)", holder, units))
 
     def sent(self, sender: str, data: str, to: str | None = None) -> dict[str, Any]:
-        """The receipt of a transaction from any address, whoever holds its key."""
+        """Sends a transaction from any address, whoever holds its key, and returns its receipt."""
         self.rpc.call("anvil_impersonateAccount", sender)
         self.rpc.call("anvil_setBalance", sender, hex(10**18))
         transaction = {"from": sender, "to": to or self.usdc, "data": data, "gas": hex(1_000_000)}
         return mined_receipt(self.rpc, self.rpc.call("eth_sendTransaction", transaction))
 
     def pay(self, quote: dict[str, Any], *, sender: str = PAYER.address, **changed: Any) -> str:
-        """Pay a quote, or something like it (`to`, `units`), bury it, and give the transaction's hash."""
+        """Pays a quote, or a variation of it (`to`, `units`), mines blocks on top, and returns the transaction's
+        hash."""
         step = quote["data"]["next"]["pay"]
         units = changed.get("units", int(step["amountUnits"]))
         data = calldata("transfer(address,uint256)", changed.get("to", step["to"]), units)
@@ -80,7 +81,7 @@ class PaidService:
         return self.post(CLAIM, claim_body(quote, transaction_hash), **headers)
 
     def together(self, *bodies: dict[str, Any], **headers: str) -> list[httpx.Response]:
-        """Answers to claims that are sent at once."""
+        """Returns the answers to claims that are sent simultaneously."""
 
         async def asked() -> list[httpx.Response]:
             transport = httpx.ASGITransport(self.service.front, client=("192.0.2.1", 50000))
@@ -94,7 +95,7 @@ class PaidService:
 
 
 def claim_body(quote: dict[str, Any], transaction_hash: str, **changed: Any) -> dict[str, Any]:
-    """The body of a claim as the quote's own example has it."""
+    """Returns the body of a claim, as in the quote's own example."""
     body: dict[str, Any] = quote["data"]["next"]["claim"]["body"]
     return body | {"transactionHash": transaction_hash} | changed
 

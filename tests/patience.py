@@ -1,7 +1,7 @@
-"""How long tests wait on a machine that others keep busy.
+"""How long tests wait on a busy machine.
 
-A limit against hangs is `HANG_S`: it has to be so long that it passes for no other reason. A deadline that is part of
-what a test promises is a time of a quiet machine, multiplied by `slowness()`.
+`HANG_S` is a limit against hangs: it must be so long that nothing else exceeds it. A deadline that is part of what a
+test promises is given for a quiet machine and multiplied by `slowness()`.
 """
 
 import os
@@ -9,11 +9,11 @@ import time
 from functools import cache
 
 HANG_S = 900.0
-"""Longer than any step of a test takes beside twenty busy processes; pytest ends a whole test after twice that."""
+"""Longer than any step of a test takes alongside twenty busy processes; pytest ends a whole test after twice that."""
 
 
 def slowness() -> float:
-    """How many times longer than on a quiet machine a process waits for its turn now; at least 1."""
+    """Returns how many times longer than on a quiet machine a process now waits for the CPU; at least 1."""
     started, cpu_started = time.monotonic(), time.process_time()
     while time.process_time() - cpu_started < 0.05:
         pass
@@ -23,5 +23,5 @@ def slowness() -> float:
 
 @cache
 def slowness_at_the_start() -> float:
-    """The same, measured once: for settings that all tests of a process share."""
+    """Returns the same, measured once: for settings that all tests of a process share."""
     return slowness()

@@ -1,4 +1,4 @@
-"""RPC providers of the API that wait for as long as a busy machine takes. No test that uses them waits it out."""
+"""RPC providers of the API with time-outs long enough for a busy machine. No test that uses them reaches one."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""A server that is killed, or loses its ledger, at a step of settling a signed payment: what the test does at some
-steps, a soak at all.
+"""A server that is killed, or loses its ledger, at a step of settling a signed payment: the test covers some steps, a
+soak all of them.
 
 A node in front of a real chain sees each step of the server, and strikes there. The buyer behaves as every x402 client
-does that got no answer: it sends the same request and the same signature again.
+does that got no answer: it repeats the same request with the same signature.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from warehouse.ledger.ledger import open_ledger
 
 @dataclass(frozen=True)
 class Step:
-    """A call of the server to its node, before which or after which it is killed."""
+    """A call of the server to its node, before or after which it is killed."""
 
     when: Literal["before", "after"]
     method: str
     data: str = ""
-    """How the data of an `eth_call` begins."""
+    """Prefix of the data of an `eth_call`."""
 
     def is_at(self, method: str, params: Sequence[Any]) -> bool:
         return method == self.method and (not self.data or str(params[0].get("data", "")).startswith(self.data))
@@ -55,30 +55,30 @@ STEPS = (
     Step("before", "eth_getTransactionReceipt"),
     Step("after", "eth_getTransactionReceipt"),
 )
-"""Nothing is stored at a simulation yet. Then a transaction is stored, sent, and seen in a block."""
+"""At a simulation nothing is stored yet. Then a transaction is stored, sent, and seen in a block."""
 
 
 @dataclass
 class Outcome:
-    """What came of the purchases: their answers, and what the chain and the ledger hold after all of them."""
+    """The results of the purchases: their answers, and the final contents of chain and ledger."""
 
     kills: int = 0
     unanswered: int = 0
     refusals: set[str] = field(default_factory=set)
-    """Codes of the problems by which a purchase was put off."""
+    """Codes of the problems that delayed a purchase."""
     answers: list[str] = field(default_factory=list)
     other_answers: int = 0
     charged: list[int] = field(default_factory=list)
     """What each purchase cost, in smallest units."""
     used: int = 0
-    """Authorizations that the coin has taken."""
+    """Authorizations that the coin has accepted."""
     paid: int = 0
     paid_without_answer: int = 0
     unsound: set[str] = field(default_factory=set)
 
 
 class Killing:
-    """Kills a server, or what it needs, once, when it reaches a step."""
+    """Kills a server, or a service that it needs, once, when it reaches a step."""
 
     def __init__(self, anvil: Anvil) -> None:
         self.chain = Through(anvil, self._after)
@@ -109,7 +109,8 @@ class Killing:
 def killed_at(
     settings: Settings, anvil: Anvil, steps: Sequence[Step], strike: Callable[[], None] | None = None
 ) -> Outcome:
-    """Buys once for each step, and kills the server there, or does `strike`; then reads what chain and ledger hold."""
+    """Buys once for each step, and kills the server there, or calls `strike`; then reads the state of chain and
+    ledger."""
     outcome, killing = Outcome(), Killing(anvil)
     deployer = anvil.rpc.call("eth_accounts")[0]
     coin = deploy(anvil.rpc, deployer, "UsdcStandIn")

@@ -1,4 +1,4 @@
-"""A data directory and a recorded chain, and the chain job run on them as `svc pipeline run` does."""
+"""A data directory and a recorded chain, on which the chain job runs as under `svc pipeline run`."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ def recorded_chain(logs: list[Log] = HISTORY, *, head: int = 50, **options: Any)
 
 
 class Place:
-    """One data directory and what runs there; `rpc_url` is the node that the next run asks."""
+    """One data directory and the runs on it; `rpc_url` is the node that the next run calls."""
 
     def __init__(self, data_dir: Path, rpc_url: str, **settings: Any) -> None:
         self.data_dir = data_dir
@@ -42,7 +42,7 @@ class Place:
         self._settings = {"token_address": TOKEN} | settings
 
     def copied(self, data_dir: Path, rpc_url: str) -> "Place":
-        """The same state in another directory, to go on from with another node."""
+        """Returns a copy of the state in another directory, which continues with another node."""
         copy_with_links(self.data_dir, data_dir)
         return Place(data_dir, rpc_url, **self._settings)
 
@@ -64,7 +64,7 @@ class Place:
         return document
 
     def staleness(self) -> set[tuple[bool, str | None]]:
-        """(stale, reason) as every holder document and its manifest entry say; one pair where they agree."""
+        """Returns (stale, reason) from every holder document and its manifest entry; one pair if they agree."""
         generation = current_generation(self.data_dir)
         assert generation is not None
         bodies = [self.document(route) for route in HOLDERS_ROUTES]
@@ -82,7 +82,7 @@ class Place:
             return list(instance.get_runs())
 
     def files(self) -> dict[str, tuple[int, str]]:
-        """Every file of warehouse, holder lists and generations: its modification time and content hash."""
+        """Returns every file of warehouse, holder lists and generations with its modification time and content hash."""
         roots = [self.data_dir / "warehouse.duckdb", self.data_dir / "holders", self.data_dir / "generations"]
         found = [path for root in roots for path in (root, *root.rglob("*")) if path.is_file()]
         return {

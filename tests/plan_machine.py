@@ -1,4 +1,4 @@
-"""A scratch home in which a set-up plan is followed: files written, commands run, checks made, steps undone."""
+"""A scratch home in which a set-up plan is followed: files are written, commands run, checks made, steps undone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ToolCall = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Machine:
-    """`answers` is what the user gives; `call` calls a tool of the session."""
+    """`answers` are the user's answers; `call` calls a tool of the session."""
 
     def __init__(self, home: Path, answers: Mapping[str, str], call: ToolCall | None = None) -> None:
         self.home = home
@@ -30,7 +30,7 @@ class Machine:
         self.shell = "/bin/sh"
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
-        """The command in a fresh shell that knows nothing but home and path."""
+        """Runs the command in a fresh shell that knows only home and path."""
         environment = {"HOME": str(self.home), "PATH": self.path}
         return subprocess.run(
             [self.shell, "-c", command], env=environment, cwd="/", capture_output=True, text=True, timeout=HANG_S
@@ -40,14 +40,14 @@ class Machine:
         return Path(plan.workspace.replace("$HOME", str(self.home)))
 
     def write(self, plan: ConnectPlan, step: PlanStep) -> None:
-        """Write the step's files as an assistant's own tool would."""
+        """Writes the step's files as an assistant's own tool would."""
         for each in step.files:
             target = self.workspace(plan) / each.path
             target.parent.mkdir(exist_ok=True)
             target.write_text(INPUT.sub(lambda found: self.answers[found[1]], each.content))
 
     def do(self, plan: ConnectPlan, step: PlanStep) -> list[str]:
-        """Files, then commands; what those said that failed."""
+        """Writes the files, then runs the commands; returns the output of those that failed."""
         self.write(plan, step)
         return self._failed(each.run for each in step.commands)
 
@@ -74,7 +74,7 @@ class Machine:
                 return self.call(check.tool, check.arguments).get(check.field) == check.equals
 
     def tree(self) -> dict[str, bytes]:
-        """Every path below home, with what files hold."""
+        """Returns every path below home, with the contents of files."""
         found = sorted(self.home.rglob("*"))
         return {str(each.relative_to(self.home)): each.read_bytes() if each.is_file() else b"/" for each in found}
 

@@ -1,4 +1,4 @@
-"""A temporary PostgreSQL for the session, and the fixtures that run a test on both of the ledger's engines."""
+"""A temporary PostgreSQL for the session, and the fixtures that run a test on both ledger engines."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class TemporaryPostgres:
     made: int = 0
     emptied: list[str] = field(default_factory=list)
     emptying: sql.Composed | None = None
-    """The statements that make the rows of any ledger those of an empty one; None until there is a template."""
+    """The statements that reset any ledger to the rows of an empty one; None until there is a template."""
     shape: str = ""
     emptiers: dict[str, psycopg.Connection] = field(default_factory=dict)
-    """A connection to each ledger that was given back: with the catalogue read, it empties in a tenth of the work."""
+    """A connection to each returned ledger: with its catalogue cached, emptying takes a tenth of the work."""
 
     def __post_init__(self) -> None:
         self.process = self.start()
 
     def crash(self) -> None:
-        """Ends the server as a lost machine does, and starts it again on what it had written."""
+        """Ends the server as a lost machine does, and restarts it on what it had written."""
         self.stop()
         self.process = self.start()
 
@@ -72,7 +72,7 @@ class TemporaryPostgres:
         return psycopg.connect(host=str(self.socket_dir), user="svc", dbname=database, autocommit=True)
 
     def new_database(self) -> str:
-        """Make an empty database and give its name."""
+        """Creates an empty database and returns its name."""
         self.made += 1
         name = f"test_{self.made}"
         with self.connect() as connection:
@@ -80,11 +80,12 @@ class TemporaryPostgres:
         return name
 
     def new_ledger(self) -> str:
-        """Gives the name of a database with an empty ledger: one that was given back, or a copy of the template."""
+        """Returns the name of a database with an empty ledger: a returned one, or a copy of the template."""
         return self.emptied.pop() if self.emptied else self.unused_ledger()
 
     def unused_ledger(self) -> str:
-        """The same, but never used: in the files of one that was given back lie deleted rows."""
+        """Returns the name of a database with an empty, never used ledger: the files of a returned one still contain
+        deleted rows."""
         if self.emptying is None:
             self._make_template()
         self.made += 1
@@ -95,8 +96,8 @@ class TemporaryPostgres:
         return name
 
     def give_back(self, database: str) -> None:
-        """Empties a ledger for the next test, which takes a tenth of the work of a new one. One of which a test changed
-        more than rows is removed, and so is any other database."""
+        """Empties a ledger for the next test, which takes a tenth of the work of a new one. Drops it if a test changed
+        more than rows, and drops any other database."""
         connection = self.emptiers.pop(database, None) or self.connect(database)
         connection.execute(_END_OTHERS)
         if self.emptying is not None and connection.execute(_SHAPE).fetchone() == (self.shape,):
@@ -118,7 +119,7 @@ class TemporaryPostgres:
             ((self.shape,),) = connection.execute(_SHAPE).fetchall()
 
     def drop(self, database: str) -> None:
-        """Removes a database, and ends what is still connected to it."""
+        """Drops a database, and ends connections to it."""
         with self.connect() as connection:
             connection.execute(f"drop database {database} with (force)")
 
@@ -135,11 +136,11 @@ select md5(string_agg(version, ' ' order by version)) from (
     union all select oid || ':' || xmin from pg_proc where pronamespace = 'public'::regnamespace
 ) as versions
 """
-"""Differs as soon as a table, a trigger, a constraint, a default or a function does; copies have their template's."""
+"""Differs as soon as a table, trigger, constraint, default or function does; copies match their template."""
 
 
 def _emptying(connection: psycopg.Connection) -> sql.Composed:
-    """Reads an empty ledger: the statements that leave only its rows, and its sequences as they are."""
+    """Reads an empty ledger; returns the statements that restore its rows and sequences in a used one."""
     statements: list[sql.Composable] = [sql.SQL("set session_replication_role = replica")]  # no trigger refuses
     tables = connection.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
     for name in (sql.Identifier(table) for (table,) in tables):
@@ -156,7 +157,7 @@ def _emptying(connection: psycopg.Connection) -> sql.Composed:
 
 
 def postgres_binaries() -> Path | None:
-    """The directory of `initdb` and `postgres`: on PATH, else Debian's newest."""
+    """Returns the directory of `initdb` and `postgres`: on PATH, else Debian's newest."""
     on_path = shutil.which("initdb")
     candidates = [Path(on_path).resolve().parent] if on_path else []
     candidates += sorted(
@@ -166,7 +167,7 @@ def postgres_binaries() -> Path | None:
 
 
 def unprivileged_user() -> pwd.struct_passwd | None:
-    """Whom to run the server as: nobody else unless we are root, which PostgreSQL refuses."""
+    """Returns the user to run the server as: None unless we are root, under which PostgreSQL refuses to run."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name: entry for entry in pwd.getpwall()}
@@ -175,7 +176,7 @@ def unprivileged_user() -> pwd.struct_passwd | None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[TemporaryPostgres]:
-    """The session's server, started on first use and stopped at the end."""
+    """Yields the session's server, started on first use and stopped at the end."""
     binaries = postgres_binaries()
     if binaries is None:
         reason = "no PostgreSQL server here (initdb and postgres): install one to run the ledger's tests on it"
@@ -188,7 +189,7 @@ def postgres() -> Iterator[TemporaryPostgres]:
 
 @contextmanager
 def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
-    """A server of its own while the context is open; nothing of it is left."""
+    """Yields a private server while the context is open, and removes all of it afterwards."""
     home = Path(tempfile.mkdtemp(prefix="svc-pg-"))
     user = unprivileged_user()
     if user is not None:
@@ -206,8 +207,8 @@ def temporary_postgres(binaries: Path) -> Iterator[TemporaryPostgres]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A ledger on both engines; outside of the warehouse's tests, unless marked `both_engines`, on SQLite until a soak.
-    A test that names the engines itself runs on those."""
+    """Runs tests of a ledger on both engines; outside of the warehouse's tests only on SQLite until a soak, unless they
+    are marked `both_engines`. A test that names the engines itself runs on those."""
     stated = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
     for fixture in ({"ledger_settings", "unopened_settings"} & set(metafunc.fixturenames)) - stated:
         marked = metafunc.definition.get_closest_marker("both_engines") is not None
@@ -221,21 +222,22 @@ def unopened_settings(
     tmp_path: Path,
     migrated_ledgers: Callable[[], AbstractContextManager[None]],
 ) -> Iterator[Settings]:
-    """Settings of a ledger that the test itself migrates: SQLite in `tmp_path`, or an empty PostgreSQL database."""
+    """Yields settings of a ledger that the test itself migrates: SQLite in `tmp_path`, or an empty PostgreSQL
+    database."""
     with migrated_ledgers():
         yield from _settings_on(request, tmp_path, TemporaryPostgres.new_database)
 
 
 @pytest.fixture
 def ledger_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Settings of an empty ledger of its own: SQLite in `tmp_path`, or a migrated PostgreSQL database."""
+    """Yields settings of an empty private ledger: SQLite in `tmp_path`, or a migrated PostgreSQL database."""
     yield from _settings_on(request, tmp_path, TemporaryPostgres.new_ledger)
 
 
 def _settings_on(
     request: pytest.FixtureRequest, tmp_path: Path, make: Callable[[TemporaryPostgres], str]
 ) -> Iterator[Settings]:
-    """Settings on the engine of the test; a database is given back, since each is 9 MB of files."""
+    """Yields settings on the engine of the test; a database is returned for reuse, since each has 9 MB of files."""
     if request.param == "sqlite":
         yield Settings(_env_file=None, data_dir=tmp_path)
         return
@@ -247,7 +249,7 @@ def _settings_on(
 
 @pytest.fixture
 def ledger(ledger_settings: Settings) -> Iterator[Ledger]:
-    """An empty ledger, once on each engine."""
+    """Yields an empty ledger, once on each engine."""
     opened = open_ledger(ledger_settings, ledger_settings.data_dir)
     yield opened
     opened.close()
@@ -295,7 +297,7 @@ def _as(user: pwd.struct_passwd | None) -> dict[str, Any]:
 
 
 def _die_with_parent() -> None:
-    """A killed test run leaves no server behind."""
+    """Ties the server's life to its parent's, so that a killed test run leaves no server running."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGQUIT)
 

@@ -1,4 +1,4 @@
-"""Publishing in a process of its own that can be killed, for the fault tests and the soak."""
+"""Publishing in a separate process that can be killed, for the fault tests and the soak."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from warehouse.publish.generations import current_generation
 
 
 def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = lambda: None) -> None:
-    """Change what documents and the query copy are made of, and publish as of `number` minutes on."""
+    """Changes the inputs of documents and query copy, and publishes as of `number` minutes later."""
     house = House(data_dir)
     house.now += timedelta(minutes=number)
     with Warehouse(data_dir).connect() as connection:
@@ -31,7 +31,8 @@ def publish_round(data_dir: Path, number: int, about_to: Callable[[], object] = 
 
 
 def kill_while_publishing(data_dir: Path, number: int, luck: random.Random, longest_s: float) -> bool:
-    """Start a round and kill -9 it after at most `longest_s` seconds of publishing. Says whether it was in time."""
+    """Starts a round and kills it with SIGKILL after at most `longest_s` seconds of publishing. Returns whether it was
+    still running."""
     with forked(_publish_aloud, data_dir, number) as process:
         assert process.stdout.readline() == "publishing\n"
         time.sleep(luck.uniform(0, longest_s))
@@ -44,7 +45,8 @@ def _publish_aloud(data_dir: Path, number: int) -> None:
 
 
 def assert_whole(data_dir: Path) -> str:
-    """The pointer leads to a generation whose every component is there with its size and hash. Gives its id."""
+    """Asserts that the pointer leads to a generation whose every component exists with its size and hash. Returns its
+    id."""
     generation = current_generation(data_dir)
     assert generation is not None
     for path, component in generation.manifest.components.items():
@@ -54,6 +56,6 @@ def assert_whole(data_dir: Path) -> str:
 
 
 def start(data_dir: Path) -> str:
-    """A first whole generation with a list to link."""
+    """Publishes a first whole generation with a list to link, and returns its id."""
     published_house(data_dir, ONE_LIST)
     return assert_whole(data_dir)

@@ -1,5 +1,5 @@
-"""A process of its own that publishes and serves with the `contracts` that come first on its path, and prints as JSON
-what its documents say and what is wrong with them. See `tests/test_one_change.py`."""
+"""A process that publishes and serves with the `contracts` that come first on its path, and prints as JSON what its
+documents contain and what is wrong with them. See `tests/test_one_change.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A small house to publish from and to serve: literal transfers, a proven list, generations, a client on the API."""
+"""A small house to publish from and to serve: literal transfers, a proven list, generations, and a client of the
+API."""
 
 from __future__ import annotations
 
@@ -38,34 +39,34 @@ from warehouse.token.holder_status import record_status
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 BASE_URL = "https://svc.example"
 DOCUMENTS = ("/api/token/holders", "/api/token/holders-map", "/api/token/holders-map-temporal")
-"""The holder documents: what `read_chain` fills."""
+"""The holder documents, which `read_chain` fills."""
 PUBLISHED = tuple(path for row in PROJECTIONS for path, _ in row.bodies)
 AGEING = tuple(path for row in PROJECTIONS if row.freshness for path, _ in row.bodies)
 
 READ = tuple(row.path for row in PROJECTIONS if row.describe is None)
-"""All but those that show others, 300 pages among them, which take longer than the rest."""
+"""All documents except those that render others, including 300 pages, which take longer than the rest."""
 FEW = ("/api/token/holders", "/llms.txt", "/.well-known/agent-card.json")
 
 
 def commands_publish(patch: pytest.MonkeyPatch, *paths: str) -> None:
-    """Lets commands in this process publish the documents at `paths` and no other, which takes a fifth of the CPU."""
+    """Makes commands in this process publish only the documents at `paths`, which takes a fifth of the CPU."""
     rows = [row for row in PROJECTIONS if row.path in paths]
     patch.setattr(initial_publish, "publish", partial(publish, projections=rows))
 
 
 def runs_publish(patch: pytest.MonkeyPatch, *paths: str) -> None:
-    """Lets runs of the chain in this process do so."""
+    """Does the same for runs of the chain in this process."""
     rows = [row for row in PROJECTIONS if row.path in paths]
     patch.setattr(assets, "publish", partial(publish, projections=rows))
 
 
 def mint(holders: int, first: int = 1, block: int = 10) -> list[Row]:
-    """A mint to each of `holders` addresses, all of different amounts."""
+    """Returns a mint to each of `holders` addresses, all of different amounts."""
     return [(block, ZERO_ADDRESS, address(number), 1000 + number) for number in range(first, first + holders)]
 
 
 class House:
-    """One data directory with its warehouse. Each publish is a minute after the last, so none has to wait."""
+    """One data directory with its warehouse. Each publication is dated a minute after the last, so none has to wait."""
 
     def __init__(self, data_dir: Path, **settings: Any) -> None:
         defaults: dict[str, Any] = {"base_url": BASE_URL, "data_dir": data_dir, "_env_file": None}
@@ -78,7 +79,7 @@ class House:
         self.token = Token(address=TOKEN, name="Token", symbol="TKN", decimals=2)
 
     def copied(self, data_dir: Path) -> House:
-        """The same state in another directory, to go on from."""
+        """Returns a copy of the state in another directory, to continue from."""
         copy_with_links(self.data_dir, data_dir)
         other = copy(self)
         other.settings = self.settings.model_copy(update={"data_dir": data_dir})
@@ -87,7 +88,7 @@ class House:
         return other
 
     def read_chain(self, rows: Iterable[Row], upto: int) -> None:
-        """Fold `rows` up to block `upto`, and take a proven list there, as a persisted snapshot."""
+        """Folds `rows` up to block `upto`, and stores a proven list there as a snapshot."""
         fresh = list(rows)
         self.rows += fresh
         token = self.token
@@ -108,7 +109,7 @@ class House:
             )
 
     def publish(self, *paths: str, unmoved: Collection[Projection] | None = None) -> PublishReport:
-        """A generation of the documents at `paths`, by default of all, which takes five times as long."""
+        """Publishes a generation of the documents at `paths`, by default of all, which takes five times as long."""
         self.now += timedelta(minutes=1)
         rows = [row for row in PROJECTIONS if not paths or row.path in paths]
         with self.warehouse.connect() as connection:
@@ -118,7 +119,7 @@ class House:
     def publish_rows(
         self, contents: Mapping[Projection, Mapping[str, Content]], redirects: Iterable[Redirect] = ()
     ) -> None:
-        """A generation of the given rows alone, each with its contents by path."""
+        """Publishes a generation of only the given rows, each with its contents by path."""
         self.now += timedelta(minutes=1)
         draft = begin(self.data_dir, self.now)
         documents = [
@@ -139,7 +140,7 @@ class House:
 
     @property
     def application(self) -> Front:
-        """The API, one for all requests to a generation."""
+        """The API: one application for all requests to a generation."""
         if self._served is None or self._served[:2] != (self.current, self.settings):
             self._served = (self.current, self.settings, create_app(self.settings))
         return self._served[2]
@@ -149,7 +150,7 @@ class House:
         return (self.data_dir / "current").resolve()
 
     def client(self, *, application: Front | None = None, peer: str = "192.0.2.1") -> httpx.AsyncClient:
-        """A client whose requests come from `peer`, without headers of its own."""
+        """Returns a client whose requests come from `peer` and have no headers of its own."""
         transport = httpx.ASGITransport(
             application or self.application, raise_app_exceptions=False, client=(peer, 50000)
         )
@@ -164,7 +165,8 @@ TWO_LISTS = ((mint(70), 20), (mint(5, first=71, block=30), 40))
 
 
 def published_house(data_dir: Path, history: Sequence[tuple[list[Row], int]] = TWO_LISTS, **settings: Any) -> House:
-    """A house that has read `history` and published everything: a copy of what one test of the run has made."""
+    """Returns a house that has read `history` and published everything: a copy of the one that the run's first such
+    test made."""
 
     def make(place: Path) -> House:
         house = House(place, **settings)

@@ -1,6 +1,6 @@
-"""Records the examples of the OpenAPI description by asking the whole service: `python tests/record_examples.py`.
+"""Records the examples of the OpenAPI description by calling the whole service: `python tests/record_examples.py`.
 
-A file is written again only if more changed in it than differs from run to run by chance (ids, times, signatures).
+A file is rewritten only if something changed beyond what differs between runs by chance (ids, times, signatures).
 """
 
 from __future__ import annotations
@@ -46,17 +46,18 @@ CAPSULE_KEY = "0c8e6b52-93d1-4b7a-8f60-2a1b3c4d5e6f"
 ROTATION_KEY = "3f2c8a14-6d05-4b39-9c7e-51a0d8e6b273"
 APPROVAL_KEY = "7d3e9a40-2b61-4c8e-9f15-3a6b8c0d2e4f"
 SETTINGS: dict[str, Any] = {"rate_limit_per_minute": 20, "trusted_proxies": ("127.0.0.1",)}
-"""Those of the service that is asked: with its limit, which every request meets from another address."""
+"""Settings of the recorded service: it has its rate limit, which each request avoids by coming from another address."""
 
 UNRECORDED = {"openapi", "openapi_v2"}
-"""The descriptions themselves."""
+"""Operations that return the descriptions themselves."""
 
 _LONGEST_LIST = 3
 _LARGEST_WHOLE_BYTES = 4_096
 
 _SHOWN_WHEN_PUBLISHED = {PLANS_PATH, JWKS_PATH, *(path for row in PROJECTIONS for path in row.paths)}
 _SIGNED_OFFERS = {QUOTE_PATH, CODE_PATH, CASE_SUPPLEMENT_PATH}
-"""Paths that answer with an amount to pay and an address to pay it to. A recorded one would be another's address."""
+"""Paths that answer with an amount and an address to pay it to. A recorded address would belong to another
+installation."""
 
 _CHANCE = re.compile(
     r"svc_(free|basic|pro)_…?[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_.=-]+|\d{4}-\d\d-\d\d(T[0-9:.]+(Z|[+-]\d\d:\d\d)?)?"
@@ -67,11 +68,11 @@ _CHANCE_FIELDS = {
     *("sent", "sentUnits", "asked", "askedUnits"),
     *("issuedAt", "nonce", "retryAfter", "ageS", "clockSkewS", "observedAgeS", "rules_checked", "revision"),
 }
-"""Fields that follow from a quote's unique amount, the clock, the order of writing, or the number of rules."""
+"""Fields that depend on a quote's unique amount, the clock, the order of writing, or the number of rules."""
 
 
 class Recorder:
-    """Asks the service operation by operation, and keeps the exchanges by operation id and the problems by code."""
+    """Calls the service operation by operation, and stores the exchanges by operation id and the problems by code."""
 
     def __init__(self, service: WholeService, client: httpx.AsyncClient) -> None:
         self.service = service
@@ -88,7 +89,7 @@ class Recorder:
         }
 
     async def ask(self, operation_id: str, name: str = "answer", *, key: str | None = None, **request: Any) -> Any:
-        """The JSON of an answer, which is kept as `name` but for secrets.
+        """Returns the JSON of an answer, which is stored as `name` without its secrets.
 
         `request` has `path`, `query`, `header` and `body`; `key` is sent in place of the recorder's.
         """
@@ -124,7 +125,7 @@ class Recorder:
         return answer.json() if is_json else None
 
     async def fail(self, method: str, path: str, **options: Any) -> None:
-        """Keep the problem that a request gives."""
+        """Stores the problem that a request results in."""
         headers = {"X-Forwarded-For": _address(len(self.problems)), **options.pop("headers", {})}
         self.keep_problem(await self.client.request(method, path, headers=headers, **options))
 
@@ -138,7 +139,7 @@ def _address(number: int) -> str:
 
 
 async def record(service: WholeService) -> Recorder:
-    """Every operation asked, in an order in which one answer leads to the next request."""
+    """Calls every operation, in an order in which one answer leads to the next request."""
     with listening(service) as url:
         async with httpx.AsyncClient(base_url=url, timeout=HANG_S) as client:
             recorder = Recorder(service, client)
@@ -204,7 +205,7 @@ async def _purchase(recorder: Recorder) -> None:
 
 
 async def _consent(recorder: Recorder) -> None:
-    """A claim whose operator signs when it is issued."""
+    """Records a claim whose operator signs when it is issued."""
     wanted = {"planId": "api_basic_monthly", "payerAddress": PAYER.address, "operatorAddress": OPERATOR.address}
     quote = await recorder.ask("agent_access_quote", "operator", body=wanted)
     body = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
@@ -223,7 +224,7 @@ async def _consent(recorder: Recorder) -> None:
 
 
 async def _own_key(recorder: Recorder) -> None:
-    """A key that reads its account, rotates and revokes itself."""
+    """Records a key that reads its account, rotates itself and revokes itself."""
     key = recorder.service.key(Tier.BASIC)
     await recorder.ask("my_key", key=key, query={"days": 30})
     header = {"Idempotency-Key": ROTATION_KEY}
@@ -232,7 +233,7 @@ async def _own_key(recorder: Recorder) -> None:
 
 
 async def _trial(recorder: Recorder) -> None:
-    """A wallet that gets a key for its signature, and no second one."""
+    """Records a wallet that gets a key for its signature, and no second one."""
     where = {"address": NEWCOMER.address}
     challenge = await recorder.ask("agent_access_trial_challenge", path=where)
     refused = {"type": "eip712", "signature": "0x" + "00" * 65}
@@ -243,7 +244,7 @@ async def _trial(recorder: Recorder) -> None:
 
 
 async def _case(recorder: Recorder) -> None:
-    """A payment that is too little, and the quote over the difference."""
+    """Records a payment that is too small, and the quote for the difference."""
     quote = await recorder.ask(
         "agent_access_quote", "of a payment that is too little", body={"payerAddress": PAYER.address}
     )
@@ -344,7 +345,7 @@ async def _graph(recorder: Recorder) -> None:
 
 
 async def _signed_payment(recorder: Recorder) -> None:
-    """A call that is paid by signature, at a service with a relayer and a chain that settles at once."""
+    """Records a call that is paid by signature, at a service with a relayer and a chain that settles at once."""
     chain, kept = CoinChain(time_s=int(time.time()) - 1), recorder.client
     chain.coins[PAYER.address.lower()] = 10**9
     chain.gas[OPERATOR.address.lower()] = 10**21
@@ -401,7 +402,7 @@ async def _moving(recorder: Recorder) -> None:
 
 
 async def _pending(recorder: Recorder) -> None:
-    """A record of a plan whose owner confirms what is kept about people."""
+    """Records a plan whose owner confirms what is stored about people."""
     design = {
         "agent": {"id": "agent-seven"},
         "goals": [{"title": "Know customers", "kinds": ["contacts"]}],
@@ -456,7 +457,7 @@ async def _telemetry(recorder: Recorder) -> None:
 
 
 async def _any_block(recorder: Recorder, newest: Any) -> None:
-    """Blocks and days at which no list was taken, and those at which nothing is known."""
+    """Records blocks and days at which no list was taken, and those at which nothing is known."""
     last, holder = newest["block"], newest["holders"][0]["address"]
     earlier, day = {"block": last - 5}, {"date": newest["observedAt"][:10]}
     await recorder.ask("token_holders")
@@ -488,7 +489,7 @@ async def _any_block(recorder: Recorder, newest: Any) -> None:
 
 
 async def _documents(recorder: Recorder) -> None:
-    """Every operation that can be asked without saying anything, and a file of every folder."""
+    """Records every operation that needs no input, and one file of every folder."""
     for operation_id, (method, path, _) in recorder.operations.items():
         if method != "post" and "{" not in path and operation_id not in recorder.exchanges.keys() | UNRECORDED:
             await recorder.ask(operation_id)
@@ -497,7 +498,7 @@ async def _documents(recorder: Recorder) -> None:
 
 
 def a_file_of(service: WholeService, path: str) -> str:
-    """The name of a file that is published where `path` says, and is no encoding of another."""
+    """Returns the name of a file that is published at `path` and is not an encoding of another."""
     folder = service.house.current / "public" / path.strip("/").removesuffix("/{file}")
     return min(each.name for each in folder.iterdir() if not (folder / each.stem).exists())
 
@@ -518,7 +519,7 @@ async def _problems(recorder: Recorder) -> None:
 
 
 async def _limits(recorder: Recorder) -> None:
-    """What a service says that answers one request a minute, and one that has not published yet."""
+    """Records a service that allows one request per minute, and one that has not published yet."""
     settings = recorder.service.settings.model_copy(update={"rate_limit_per_minute": 1, "trusted_proxies": ()})
     with tempfile.TemporaryDirectory() as empty:
         for given in (settings, settings.model_copy(update={"data_dir": Path(empty)})):
@@ -565,7 +566,7 @@ def files_of(recorder: Recorder) -> dict[Path, Any]:
 
 
 def _recorded(path: str, exchange: dict[str, Any]) -> dict[str, Any]:
-    """The exchange as it is recorded: with an example of the body, unless an installation shows its own."""
+    """Returns the exchange as it is recorded: with an example of the body, unless an installation shows its own."""
     recorded = {name: value for name, value in exchange.items() if name != "body"}
     body, is_plain = exchange.get("body"), not exchange["request"]
     if body is None or path in _SIGNED_OFFERS or (is_plain and path in _SHOWN_WHEN_PUBLISHED and not _ages(body)):
@@ -575,15 +576,16 @@ def _recorded(path: str, exchange: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ages(body: Any) -> bool:
-    """Whether a body has a freshness block, at the top or in `data`: an installation may not have its numbers."""
+    """Decides whether a body has a freshness block, at the top or in `data`: an installation may not have its
+    numbers."""
     blocks = (body, body.get("data")) if isinstance(body, dict) else ()
     return any(isinstance(block, dict) and "generatedAt" in block for block in blocks)
 
 
 def example_of(body: Any) -> dict[str, Any] | None:
-    """A body as an example, with lists cut to a few items if it is large. A body that names every plan stays whole: a
-    reader looks up in it what other examples buy. None for a long text, and for a body with references, which can't
-    stand within a description."""
+    """Returns a body as an example, with lists cut to a few items if it is large. A body that names every plan remains
+    whole, because readers look up there what other examples buy. Returns None for a long text, and for a body with
+    references, which can't appear within a description."""
     text = json.dumps(body)
     is_large = len(text) > _LARGEST_WHOLE_BYTES
     if (is_large and isinstance(body, str)) or any(references(body)):
@@ -602,7 +604,7 @@ def _cut(value: Any) -> Any:
 
 
 def outdated(recorder: Recorder) -> list[Path]:
-    """Returns files that differ from what the service answers, and files of operations that are gone."""
+    """Returns the files that differ from what the service answers, and the files of operations that no longer exist."""
     wanted = files_of(recorder)
     gone = [file for file in EXAMPLES_DIR.glob("*.json") if file not in wanted]
     return gone + [file for file, value in wanted.items() if not _says(file, value)]

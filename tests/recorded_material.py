@@ -1,7 +1,7 @@
-"""Recorded material: chains, receipts, providers' answers and schemas that lie beside the checkout, not in it.
+"""Recorded material: chains, receipts, providers' answers and schemas stored beside the checkout, not in it.
 
-The only module that knows where. A test takes the fixture `recorded_material`; where the material is absent the test
-skips, and in CI it fails unless `RECORDED_MATERIAL=none` keeps the material out of reach on purpose.
+The only module that knows the location. Tests use the fixture `recorded_material`; if the material is absent the test
+skips, and in CI it fails unless `RECORDED_MATERIAL=none` deliberately puts the material out of reach.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class RecordedMaterial:
         return self.folder / name
 
     def json(self, name: str) -> Any:
-        """The value of a JSON file, packed or not."""
+        """Returns the value of a JSON file, compressed or not."""
         return json.loads(self._text(name))
 
     def json_lines(self, name: str) -> Iterator[Any]:
-        """The value of each line of a file."""
+        """Yields the value of each line of a file."""
         return map(json.loads, self._text(name).splitlines())
 
     def _text(self, name: str) -> str:
@@ -45,7 +45,8 @@ class RecordedMaterial:
 
 
 def material_of(environment: Mapping[str, str], beside_the_checkout: Path = BESIDE_THE_CHECKOUT) -> RecordedMaterial:
-    """The material that the environment points at. Without it the test that asks is skipped; in CI it fails."""
+    """Returns the material that the environment points at. If it is missing, the requesting test is skipped; in CI it
+    fails."""
     chosen = environment.get(VARIABLE) or str(beside_the_checkout)
     if chosen == "none":
         pytest.skip(f"recorded material is out of reach: {VARIABLE}=none")

@@ -1,4 +1,4 @@
-"""How many rounds of kills, races and hostile repetitions a run makes: a fifth by default, all in `make soak`."""
+"""How many rounds of kills, races and hostile repetitions a run performs: a fifth by default, all in `make soak`."""
 
 import os
 from typing import TypeVar
@@ -12,5 +12,5 @@ Case = TypeVar("Case")
 
 
 def chosen(cases: list[Case], others: int = 5) -> list[Case]:
-    """Returns all of `cases` in a soak, else one of every `others`: the same ones in each run."""
+    """Returns all of `cases` in a soak, else every `others`-th one: the same ones in each run."""
     return cases if ROUNDS >= SOAK_ROUNDS else cases[::others]

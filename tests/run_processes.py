@@ -1,4 +1,4 @@
-"""`svc run` in a process of its own, over a data directory with ports of its own, and what it said."""
+"""`svc run` in a separate process, over a data directory with its own ports, and its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STOP_S = 10.0
 
 
 class Installation:
-    """One data directory with ports of its own; `run` starts the service on it, `svc` any command beside it."""
+    """One data directory with its own ports; `run` starts the service on it, `svc` any command alongside it."""
 
     def __init__(self, directory: Path, **variables: str) -> None:
         self.directory = directory
@@ -55,7 +55,7 @@ class Installation:
         return self.services[-1]
 
     def close(self) -> None:
-        """End whatever a test left running here."""
+        """Ends whatever a test left running here."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get("SVC_DATA_DIR", "").startswith(str(self.data_dir)):
@@ -70,12 +70,12 @@ class Installation:
         )
 
     def called(self, *arguments: str) -> Result:
-        """The same in this process."""
+        """Runs a command in this process."""
         with chdir(self.directory):
             return called(self.environment, *arguments)
 
     def ranges(self) -> list[tuple[Any, ...]]:
-        """Every checkpoint, read between two runs of the pipeline."""
+        """Returns every checkpoint, read between two runs of the pipeline."""
         data_dir = self.data_dir / "demo"
         with run_lock(data_dir, wait_s=60.0), Warehouse(data_dir).read_only() as connection:
             assert connection is not None
@@ -86,7 +86,7 @@ class Installation:
 
 
 class Service:
-    """A running `svc run` and what it said."""
+    """A running `svc run` and its output."""
 
     def __init__(self, installation: Installation) -> None:
         self.lines: list[str] = []
@@ -108,7 +108,7 @@ class Service:
             self.lines.append(line.rstrip("\n"))
 
     def wait_for(self, text: str) -> str:
-        """The first line that holds `text`."""
+        """Waits for a line that contains `text`, and returns the first one."""
         deadline = time.monotonic() + HANG_S
         while True:
             for line in list(self.lines):
@@ -122,7 +122,7 @@ class Service:
         return children
 
     def end(self, how: signal.Signals) -> None:
-        """Sends the signal. The supervisor and everything it started have to end within the goal."""
+        """Sends the signal. The supervisor and everything it started must end within the goal."""
         everything = self.descendants()
         deadline = time.monotonic() + STOP_S * slowness()
         self.process.send_signal(how)
@@ -137,7 +137,7 @@ class Service:
 
 
 def is_zombie(process: psutil.Process) -> bool:
-    """Whether it has ended, and only its new parent has not looked yet."""
+    """Decides whether a process has ended without its new parent having reaped it yet."""
     try:
         return bool(process.status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

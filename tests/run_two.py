@@ -1,5 +1,6 @@
-"""`make run-two`: the whole service as two hosts run it, here: PostgreSQL, an S3, a pipeline host with the demo chain,
-two API hosts with a disk each, and nginx before them. Everything is temporary and ends with Ctrl-C or SIGTERM."""
+"""`make run-two`: the whole service as on two hosts, run on this machine: PostgreSQL, an S3, a pipeline host with the
+demo chain, two API hosts with a disk each, and nginx in front of them. Everything is temporary and ends with Ctrl-C or
+SIGTERM."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ PORT = 8000
 
 
 class Ended(Exception):
-    """A signal ends it all."""
+    """A signal requests the end of everything."""
 
 
 def missing() -> list[str]:
-    """What this machine lacks, and how to get it."""
+    """Returns what this machine lacks, and how to get it."""
     lacks = []
     if not have_nginx():
         lacks.append("nginx is not installed; on Debian: apt-get install nginx")
@@ -43,7 +44,7 @@ def missing() -> list[str]:
 
 
 def run_two(stack: ExitStack, directory: Path, wait: Callable[[], None]) -> None:
-    """Starts one part after the other, says where each is, and waits."""
+    """Starts one part after the other, prints each one's address, and waits."""
     told = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
     for name in told:
         del os.environ[name]
@@ -93,7 +94,8 @@ def run_two(stack: ExitStack, directory: Path, wait: Callable[[], None]) -> None
 
 
 def _has_chain(pipeline: Process) -> bool:
-    """Returns True once its demo chain is known: the hosts start while it makes its first generation."""
+    """Returns whether its demo chain is known, which the hosts need to start; it creates its first generation
+    meanwhile."""
     assert pipeline.process is not None
     assert pipeline.process.poll() is None, pipeline.said()
     return effective_settings().demo
@@ -104,7 +106,7 @@ def _wait_until_it_answers(host: ApiHost) -> None:
 
 
 def _end(processes: Sequence[Process]) -> None:
-    """Ends them together, and what they leave."""
+    """Ends the processes together, including what they left running."""
     for process in processes:
         if process.process is not None and process.process.poll() is None:
             process.process.terminate()

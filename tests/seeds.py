@@ -1,4 +1,4 @@
-"""Seeds of tests that draw at random: fixed in CI, so that a run there repeats, and a new one in every other run."""
+"""Seeds of tests with random input: fixed in CI, so that a run is repeatable there, and new in every other run."""
 
 import os
 import random

@@ -1,7 +1,7 @@
-"""Buyers who go on buying on the demo chain while processes of `svc run` are killed, and what has to hold after it.
+"""Buyers who continue buying on the demo chain while processes of `svc run` are killed, and what must hold afterwards.
 
-Buyers behave as every example tells them to: a payment is signed once and sent again, a claim has one Idempotency-Key
-and is sent again until it is answered.
+Buyers behave as every example tells them to: a payment is signed once and may be sent repeatedly, and a claim has one
+Idempotency-Key and is repeated until it is answered.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _CLAIMS = """select c.quote_id, c.payer, c.state, k.state as key_state, k.digest
 
 
 class Reset(Exception):
-    """The demo directory was reset: quotes, claims and payments of before are gone alike."""
+    """The demo directory was reset: its earlier quotes, claims and payments are all gone."""
 
 
 @dataclass
 class Purchase:
-    """What a buyer keeps of one purchase: enough to repeat each of its steps."""
+    """What a buyer remembers of one purchase: enough to repeat each of its steps."""
 
     account: Any
     quote: dict[str, Any]
@@ -60,7 +60,7 @@ class Purchase:
 
 
 class Market:
-    """Where buyers find the service and its chain, over all of its starts. `epoch` counts resets of the demo."""
+    """Where buyers find the service and its chain across its starts. `epoch` counts resets of the demo."""
 
     def __init__(self, installation: Installation) -> None:
         self.installation = installation
@@ -76,21 +76,21 @@ class Market:
         return [purchase for purchase in list(self.purchases) if purchase.key is not None]
 
     def begin(self, purchase: Purchase, epoch: int) -> None:
-        """Count a purchase whose quote was made in `epoch`. Raises `Reset` where that is over."""
+        """Counts a purchase whose quote was created in `epoch`. Raises `Reset` if that epoch is over."""
         with self._lock:
             if self.epoch != epoch:
                 raise Reset
             self.purchases.append(purchase)
 
     def reset(self) -> list[Purchase]:
-        """Begin again, as the demo did; returns the purchases that it forgot."""
+        """Starts over, as the demo did; returns the purchases that it forgot."""
         with self._lock:
             forgotten, self.purchases = self.purchases, []
             self.epoch += 1
         return forgotten
 
     def rpc(self) -> Rpc:
-        """The chain's node of now. Raises `OSError` or `ValueError` where there is none."""
+        """Returns the chain's current node. Raises `OSError` or `ValueError` if there is none."""
         described = json.loads((self.installation.data_dir / "demo/demo.json").read_bytes())
         if described["rpc_url"] is None:
             raise OSError("no node")
@@ -101,7 +101,7 @@ class Market:
             return rpc.call("eth_getTransactionReceipt", purchase.transaction_hash) is not None
 
     def pay(self, purchase: Purchase) -> None:
-        """Send the one signed payment where the chain has it not; again, it changes nothing."""
+        """Sends the one signed payment if the chain does not have it; repeating it changes nothing."""
         with self.rpc() as rpc:
             if rpc.call("eth_getTransactionReceipt", purchase.transaction_hash) is None:
                 payer, step = purchase.account.address, purchase.step
@@ -112,7 +112,7 @@ class Market:
                 rpc.call("evm_mine")
 
     def accepts(self, key: str) -> bool:
-        """Whether the service takes the key."""
+        """Decides whether the service accepts the key."""
         headers = {"Authorization": f"Bearer {key}"}
         answer = self.until(lambda answer: answer.status_code < 500, KEYED, {"search": "task"}, headers)
         assert answer.status_code in (200, 401, 403), answer.text
@@ -121,7 +121,7 @@ class Market:
     def until(
         self, done: Callable[[httpx.Response], bool], path: str, body: dict[str, Any], headers: dict[str, str]
     ) -> httpx.Response:
-        """The first answer that is `done`; none at all, and what may pass, are asked for again."""
+        """Repeats a request that gets no answer or a temporary one, and returns the first answer that is `done`."""
         epoch, deadline, last = self.epoch, time.monotonic() + HANG_S, "none"
         while time.monotonic() < deadline:
             if self.epoch != epoch:
@@ -141,7 +141,7 @@ class Market:
 
 
 class Buyer:
-    """Buys until told to stop, and goes on with what it has begun whatever happens to the service."""
+    """Buys until told to stop, and continues what it has begun whatever happens to the service."""
 
     def __init__(self, market: Market) -> None:
         self._market = market
@@ -194,7 +194,7 @@ class Buyer:
 
 @contextmanager
 def buying(market: Market) -> Iterator[list[Future[None]]]:
-    """Buyers at work while the context is open; at its end each has finished what it began."""
+    """Runs buyers while the context is open; at its end each has finished what it began."""
     with ThreadPoolExecutor(BUYERS) as pool:
         buyers = [pool.submit(Buyer(market).run) for _ in range(BUYERS)]
         try:
@@ -206,7 +206,7 @@ def buying(market: Market) -> Iterator[list[Future[None]]]:
 
 
 def wait_for_more(market: Market, buyers: list[Future[None]], more: int = BUYERS) -> None:
-    """Return once `more` keys have come since."""
+    """Returns once `more` further keys have been issued."""
     before, deadline = len(market.acknowledged), time.monotonic() + HANG_S
     while len(market.acknowledged) < before + more:
         assert time.monotonic() < deadline, "nobody gets anything any more"
@@ -217,7 +217,8 @@ def wait_for_more(market: Market, buyers: list[Future[None]], more: int = BUYERS
 
 
 def hold_against_the_chain(market: Market) -> int:
-    """The newest acknowledged keys work exactly where their payment is on the chain; sent again, it brings them back.
+    """Asserts that the newest acknowledged keys work exactly if their payment is on the chain; sending a lost payment
+    again restores them.
 
     Returns how many payments the chain had lost.
     """
@@ -235,7 +236,7 @@ def hold_against_the_chain(market: Market) -> int:
 
 
 def account(market: Market, settings: Settings) -> None:
-    """Assert that keys, claims and payments are what buyers were told, once each. `settings` are the demo's."""
+    """Asserts that keys, claims and payments match what buyers were told, once each. `settings` are the demo's."""
     told = {purchase.quote["quoteId"]: purchase for purchase in market.acknowledged}
     assert len(told) == len(market.purchases), "a purchase that was never finished"
     ledger, pepper = open_ledger(settings, settings.data_dir), load_secrets(settings).pepper
@@ -280,7 +281,7 @@ def _signed(account: Any, quote: dict[str, Any]) -> Purchase:
 
 
 def _sent_by(market: Market, payers: set[str]) -> dict[str, str]:
-    """Transaction hash -> payer of each transfer of the sold-for coin to the treasury by one of `payers`."""
+    """Returns transaction hash -> payer of each transfer of the coin to the treasury by one of `payers`."""
     described = json.loads((market.installation.data_dir / "demo/demo.json").read_bytes())
     to = "0x" + described["treasury_address"][2:].lower().rjust(64, "0")
     wanted = {"address": described["usdc_address"], "topics": [TRANSFER, None, to], "fromBlock": "0x0"}

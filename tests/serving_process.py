@@ -1,4 +1,4 @@
-"""A process that serves a data directory, as far as others can tell: it holds the record of its address."""
+"""A process that appears to others to serve a data directory: it holds the record of its address."""
 
 import subprocess
 import sys

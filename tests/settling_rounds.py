@@ -1,4 +1,4 @@
-"""Signed payments bought again and again while something goes wrong at every step: in tests a fifth, in soak all."""
+"""Repeated purchases with signed payments while something goes wrong at every step: a fifth in tests, all in a soak."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ RELAYER = Account.from_key("0x" + "33" * 32)
 START = datetime(2027, 1, 15, 8, tzinfo=UTC)
 MOST_TRIES = 40
 ROUND_WAIT_S = 0.25
-"""How long a request of a round waits. Whatever needs the chain's time gets it between two requests."""
+"""How long a request of a round waits. Anything that needs the chain's time gets it between two requests."""
 
 
 class SteppedLedger:
-    """A ledger whose every transaction is a step."""
+    """A ledger in which every transaction is a step."""
 
     def __init__(self, ledger: Ledger, steps: Steps) -> None:
         self._ledger, self._steps = ledger, steps
@@ -65,9 +65,10 @@ class SteppedLedger:
 
 
 class Paying:
-    """Made with `paying`. One ledger and chain; `start` makes the service anew, as after a kill.
+    """Created by `paying`. One ledger and chain; `start` creates the service again, as after a kill.
 
-    The service answers `CHECK` with a number that it never gives twice, so that an answer tells which run made it.
+    The service answers `CHECK` with a number that it never repeats, so that an answer identifies the run that created
+    it.
     """
 
     def __init__(self, settings: Settings, **changed: Any) -> None:
@@ -139,7 +140,7 @@ class Paying:
         return httpx.AsyncClient(transport=transport, base_url="http://test"), settlements
 
     def another(self) -> httpx.AsyncClient:
-        """A second process over the same ledger and chain."""
+        """Returns a client of a second process over the same ledger and chain."""
         return self._process(Steps(), HANG_S)[0]
 
     def run(self, work: Any) -> Any:
@@ -157,12 +158,12 @@ class Paying:
         return wallet
 
     def signed(self, wallet: Any = None, *, path: str = CHECK, **changed: Any) -> dict[str, Any]:
-        """A payment for the first offer of a path, as its service offers it now."""
+        """Returns a payment for the first offer of a path, as its service makes it now."""
         required = offered(self.ask(path=path))
         return payment(required, wallet=wallet or self.wallet(), now_s=self.now.timestamp(), **changed)
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass, on the chain too."""
+        """Lets time pass, on the chain too."""
         self.now += timedelta(seconds=seconds)
         if self.now.timestamp() > self.chain.time_s:
             self.chain.mine(time_s=int(self.now.timestamp()))
@@ -190,7 +191,7 @@ def paying(settings: Settings, **changed: Any) -> Iterator[Paying]:
 
 @dataclass
 class Rounds:
-    """What came of all rounds. `wrong` names what may never be."""
+    """The results of all rounds. `wrong` names what must never happen."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     kills: int = 0
@@ -198,8 +199,8 @@ class Rounds:
 
 
 def one_round(service: Paying, mode: str, at: int, *, path: str, rounds: Rounds) -> bool:
-    """Buys once while `mode` happens at step `at`, and asks again until there is an answer. False where the purchase
-    has fewer steps."""
+    """Buys once while `mode` happens at step `at`, and repeats the request until it is answered. Returns False if the
+    purchase has fewer steps."""
     service.start(wait_s=ROUND_WAIT_S)
     wallet = service.wallet()
     payer, before = wallet.address.lower(), service.chain.coins[wallet.address.lower()]
@@ -237,7 +238,7 @@ def one_round(service: Paying, mode: str, at: int, *, path: str, rounds: Rounds)
 
 
 def rounds_of(settings: Settings, modes: list[tuple[str, str]], *, every: int, seed: int) -> Rounds:
-    """Buys once for each step of a purchase, each mode and each path of `modes`, or each `every`-th of them."""
+    """Buys once for each step of a purchase, each mode and each path of `modes`, or every `every`-th of them."""
     rng, rounds = random.Random(seed), Rounds()
     with paying(settings) as service:
         for mode, path in modes:

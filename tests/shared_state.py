@@ -1,4 +1,4 @@
-"""State that tests of one run begin from, each with a copy: made by the first of its processes that needs it."""
+"""Starting states that tests of one run share as copies: each is created by the first process that needs it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 _RUN = "TESTS_SHARED_STATE"
-"""Names the directory of the run in the environment of all its processes."""
+"""Names the run's directory in the environment of all its processes."""
 
 
 def share() -> None:
-    """Makes the directory of this run, unless another process has made it; it is removed when this one ends."""
+    """Creates the directory of this run, unless another process has done so; it is removed when this process ends."""
     if _RUN not in os.environ:
         os.environ[_RUN] = tempfile.mkdtemp(prefix="svc-shared-")
         atexit.register(shutil.rmtree, os.environ[_RUN], ignore_errors=True)
 
 
 def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
-    """Fills `target` with what `make` puts into a directory, which it does once for a key in the whole run."""
+    """Fills `target` with a copy of what `make` puts into a directory, which it does once per key in the whole run."""
     share()
     made = Path(os.environ[_RUN]) / hashlib.sha256(key.encode()).hexdigest()
     with made.with_suffix(".lock").open("w") as lock:
@@ -36,9 +36,9 @@ def copied(key: str, make: Callable[[Path], object], target: Path) -> None:
 
 
 def copy_with_links(source: Path, target: Path) -> None:
-    """Copies a directory, in which files that are one file stay one.
+    """Copies a directory, preserving hard links.
 
-    `cp` takes less than half of the CPU that Python takes for the thousand small files of a generation.
+    `cp` needs less than half of Python's CPU for the thousand small files of a generation.
     """
     target.mkdir(parents=True, exist_ok=True)
     _, status = os.waitpid(os.posix_spawnp("cp", ["cp", "-a", f"{source}/.", str(target)], os.environ), 0)

@@ -1,4 +1,5 @@
-"""The signature of a quote or a receipt as a client checks it: by another library, with the published key set alone."""
+"""Checks the signature of a quote or a receipt as a client does: with another library, and only the published key
+set."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import jwt
 
 
 def verify_signature(signature: dict[str, str], hash_hex: str, jwks: Sequence[dict[str, Any]]) -> bool:
-    """Whether `signature` is one over `hash_hex` by the key of the set that it names."""
+    """Decides whether `signature` is a valid one over `hash_hex` by the key that it names."""
     key = next((each for each in jwks if each["kid"] == signature.get("kid")), None)
     header, _, signed = signature.get("jws", "").partition("..")
     middle = base64.urlsafe_b64encode(hash_hex.encode()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""Wallets that sign x402 payments, and a service on anvil that takes them."""
+"""Wallets that sign x402 payments, and a service on anvil that accepts them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BUYER = Account.from_key("0x" + "44" * 32)
 
 @contextmanager
 def taking_signatures(settings: Settings, anvil: Anvil, **options: Any) -> Iterator[PaidService]:
-    """A service whose relayer has gas. Its buyer has 1,000 USDC and 0 ETH."""
+    """Yields a service whose relayer has gas. Its buyer has 1,000 USDC and 0 ETH."""
     key_file = settings.data_dir / "relayer.key"
     key_file.write_text(RELAYER.key.hex())
     anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(10**18))
@@ -45,7 +45,7 @@ def taking_signatures(settings: Settings, anvil: Anvil, **options: Any) -> Itera
 
 
 def offered(answer: httpx.Response) -> dict[str, Any]:
-    """What the PAYMENT-REQUIRED field of a 402 says."""
+    """Returns the decoded PAYMENT-REQUIRED field of a 402."""
     assert answer.status_code == 402, answer.text
     return dict(json.loads(base64.b64decode(answer.headers["payment-required"])))
 
@@ -64,8 +64,8 @@ def payment(
     accepted: dict[str, Any] | None = None,
     **changed: Any,
 ) -> dict[str, Any]:
-    """An x402 payload for the offer, the first by default. `changed` are members of its authorization; `domain` and
-    `accepted` change what is signed and what is named."""
+    """Returns an x402 payload for the offer, by default the first. `changed` are members of its authorization; `domain`
+    and `accepted` change what is signed and what is named."""
     required = copy.deepcopy(required)
     terms = next(each for each in required["accepts"] if offer in (None, each["extra"]["offer"]))
     authorization = {
@@ -110,10 +110,10 @@ def balance(paid: PaidService, address: str) -> int:
 
 
 def taken(paid: PaidService) -> int:
-    """What the treasury has, in smallest units."""
+    """Returns the treasury's balance, in smallest units."""
     return balance(paid, TREASURY)
 
 
 def front_client(paid: PaidService) -> Any:
-    """A transport to the service, as official clients take it."""
+    """Returns a transport to the service that official clients accept."""
     return httpx.ASGITransport(paid.service.front, raise_app_exceptions=False, client=("192.0.2.1", 50000))

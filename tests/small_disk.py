@@ -1,4 +1,4 @@
-"""A small file system of its own, where the machine lets us mount one, and the filling of it."""
+"""A separate small file system, if the machine allows mounting one, and a way to fill it."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, *, otherwise: str) -> Iterator[Path]:
-    """Mounts 64 MB at `place`. Skips the test where that is not allowed; `otherwise` says what covers it there."""
+    """Mounts 64 MB at `place`. Skips the test if that is not allowed; `otherwise` says what covers the case then."""
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(place)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
@@ -23,7 +23,7 @@ def small_disk(place: Path, *, otherwise: str) -> Iterator[Path]:
 
 
 def fill(path: Path, *, leave: int) -> None:
-    """Writes a file that leaves so many bytes free on its disk."""
+    """Writes a file that leaves `leave` bytes free on its disk."""
     status = os.statvfs(path.parent)
     with path.open("wb") as file:
         file.write(bytes(max(0, status.f_bavail * status.f_frsize - leave)))

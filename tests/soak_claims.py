@@ -1,5 +1,5 @@
-"""A server of two workers killed ten times on each engine while buyers buy, and signed payments with a fault at every
-step; run by `make soak`."""
+"""Kills a server of two workers ten times on each engine while buyers buy, and buys with signed payments with a fault
+at every step; run by `make soak`."""
 
 import random
 import sys
@@ -18,7 +18,7 @@ from contracts.settings import Settings
 
 KILLS = 10
 PASSES = 3
-"""Some 190 runs each, on each engine."""
+"""About 190 runs each, on each engine."""
 
 
 def soak(engine: str, ledger_url: str | None) -> None:
@@ -36,7 +36,7 @@ def soak(engine: str, ledger_url: str | None) -> None:
 
 
 def soak_payments(engine: str, ledger_url: str | None) -> None:
-    """Buys by signature while something fails at every step, each step several times."""
+    """Buys by signature while something fails at every step, several times per step."""
     seed, modes = random.SystemRandom().randrange(1 << 32), [(mode, path) for mode in MODES for path in (CHECK, LIVE)]
     with tempfile.TemporaryDirectory() as directory:
         settings = Settings(_env_file=None, data_dir=Path(directory), ledger_url=ledger_url)

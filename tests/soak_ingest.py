@@ -1,4 +1,4 @@
-"""Ingestion killed twenty times at random points, in three histories; run by `make soak`."""
+"""Kills ingestion twenty times at random points, in three histories; run by `make soak`."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""Twenty kills at random points of publishing, more by argument: `tests/soak_publish.py [ROUNDS]`. Prints counts."""
+"""Kills publishing at twenty random points, or more: `tests/soak_publish.py [ROUNDS]`. Prints counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from publish_process import assert_whole, kill_while_publishing, publish_round, 
 
 
 def soak(rounds: int, seed: int) -> dict[str, int]:
-    """Counts of rounds, of kills that were in time, and of rounds that moved the pointer. A half generation raises."""
+    """Returns the numbers of rounds, of kills before the end, and of rounds that moved the pointer. Raises on a partial
+    generation."""
     luck = random.Random(seed)
     counts = {"rounds": rounds, "killed": 0, "moved_on": 0}
     with tempfile.TemporaryDirectory() as directory:

@@ -1,4 +1,4 @@
-"""Each process of `svc run` killed once while buyers buy, and all at once; run by `make soak`. Prints counts."""
+"""Kills each process of `svc run` once while buyers buy, and all at once; run by `make soak`. Prints counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOCUMENT = "\n".join(f"- [ ] Task {number} of a long list" for number in range(2
 
 
 class Run:
-    """The service over its starts: `up` starts it, the rest kills a part of it."""
+    """The service across its starts: `up` starts it, the other methods kill a part of it."""
 
     def __init__(self, installation: Installation, market: Market, rng: random.Random) -> None:
         self.installation = installation
@@ -40,7 +40,7 @@ class Run:
         self.service: Service
 
     def up(self) -> None:
-        """Start, and hold what the service says against the chain once it answers."""
+        """Starts the service, waits for its API, and records the keys that a reset of the demo forgot."""
         self.service = self.installation.run()
         while not any("continuing at block" in line or "is reset" in line for line in list(self.service.lines)):
             if any("written in" in line for line in list(self.service.lines)):
@@ -57,16 +57,16 @@ class Run:
         self.service.wait_for("Ctrl-C ends everything")
 
     def parts(self, mark: str) -> list[psutil.Process]:
-        """The processes of the service whose command line holds `mark`."""
+        """Returns the service's processes whose command line contains `mark`."""
         return [process for process in self.service.descendants() if mark in _command(process)]
 
     def kill(self, process: psutil.Process) -> None:
-        """At a moment of its own, in the middle of claims."""
+        """Kills a process at a random moment, in the middle of claims."""
         time.sleep(self.rng.uniform(0.0, BEFORE_A_KILL_S))
         process.kill()
 
     def kill_and_end(self, mark: str) -> str:
-        """Kill a part that has to stay up: the service ends, and leaves no process behind. Returns what it says."""
+        """Kills an essential part: the service must end and leave no process running. Returns the line that says so."""
         everything = self.service.descendants()
         (victim,) = self.parts(mark)
         self.kill(victim)
@@ -82,7 +82,7 @@ class Run:
         return "what it left is ended by the next start"
 
     def kill_all(self) -> str:
-        """As the machine does it that loses its power."""
+        """Kills everything at once, as a power failure does."""
         time.sleep(self.rng.uniform(0.0, BEFORE_A_KILL_S))
         everything = [psutil.Process(self.service.process.pid), *self.service.descendants()]
         for process in everything:
@@ -93,7 +93,7 @@ class Run:
         return "nothing is left to say anything"
 
     def kill_worker(self) -> str:
-        """A worker in the middle of a build: 503, and the same request is answered when it is sent again."""
+        """Kills a worker in the middle of a build: the answer is a 503, and repeating the same request succeeds."""
         made = self.installation.svc("keys", "create", "--tier", "pro", "--owner", "builder", "--json")
         assert made.returncode == 0, made.stderr
         headers = {"Authorization": f"Bearer {json.loads(made.stdout)['apiKey']}"}
@@ -120,7 +120,7 @@ class Run:
         return "the build is 503, and sent again 200"
 
     def kill_in_dagster(self, mark: str) -> str:
-        """Kill what executes or schedules runs: `svc run` starts another, and publishing goes on."""
+        """Kills what executes or schedules runs: `svc run` starts another, and publishing continues."""
         while not (found := self.parts(mark)):
             assert self.service.process.poll() is None, self.service.lines
             time.sleep(0.05)
@@ -136,7 +136,7 @@ class Run:
 
 
 def rounds(run: Run) -> list[tuple[str, Callable[[], str]]]:
-    """What is killed, in order. What ends the service is followed by its next start."""
+    """Returns what to kill, in order. Each kill that ends the service is followed by its next start."""
     return [
         ("pool worker", run.kill_worker),
         ("a run of the pipeline", lambda: run.kill_in_dagster(".worker")),

@@ -1,7 +1,8 @@
-"""The pages in every state that a reader may meet: made for tests, since no installation has all of them at once.
+"""The pages in every state that a reader may meet: rendered only for tests, since no installation has all states at
+once.
 
-A published gallery would show invented numbers at a real address, so there is none: tests render it, judge it, and a
-browser takes its pictures.
+A published gallery would show invented numbers at a real address, so there is none. Tests render and check it, and a
+browser takes screenshots.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Bodies = Mapping[str, bytes]
 
 @dataclass(frozen=True)
 class State:
-    """A state: pages that show it, the documents that are behind them, and words that a reader finds there."""
+    """A state: pages that show it, the documents behind them, and words that a reader finds there."""
 
     pages: tuple[str, ...]
     bodies: Bodies
@@ -206,7 +207,8 @@ def _further_tokens() -> list[PublishedToken]:
 
 
 def _transfers(bodies: Bodies) -> list[dict[str, Any]]:
-    """Transfers of three tokens in every direction; those of the service's own go in, and one of them is pending."""
+    """Returns transfers of three tokens in every direction; those of the service's own token are incoming, and one of
+    them is pending."""
     own = json.loads(bodies["/api/token/holders"])["token"]["address"]
     ways = ((own, "in"), (own, "in"), (COIN, "out"), (COIN, "in"), (address(7), "out"), (address(7), "self"))
     return [
@@ -228,7 +230,7 @@ def _published(directory: Path, chain: list[tuple[list[Row], int]]) -> dict[str,
 
 
 def _changed(bodies: Bodies, path: str, **fields: Any) -> dict[str, bytes]:
-    """Returns the document at a path with other members, in its `data` where it is enveloped."""
+    """Returns the document at a path with changed members, in its `data` if it has an envelope."""
     body = json.loads(bodies[path])
     (body["data"] if ROWS[path].enveloped else body).update(fields)
     return {path: json.dumps(body).encode()}

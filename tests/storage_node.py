@@ -1,4 +1,4 @@
-"""A node with one contract in plain full tries, which answers `eth_getProof` as geth does, and with faults."""
+"""A node with one contract in plain full tries, which answers `eth_getProof` as geth does, or with faults."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BLOCK = 40
 EMPTY_ROOT = keccak(rlp.encode(b""))
 
 Slots = Callable[[str], Sequence[int]]
-"""The slots that a call reads, by its data."""
+"""Maps a call's data to the slots that it reads."""
 
 
 class PlainTrie:
-    """A whole Merkle-Patricia trie, built as the yellow paper defines it, and proofs of single paths in it."""
+    """A whole Merkle-Patricia trie, built as the yellow paper defines it, with proofs of single paths."""
 
     def __init__(self, items: Mapping[bytes, bytes]) -> None:
         nibbles = {tuple(int(digit, 16) for digit in key.hex()): value for key, value in items.items()}
@@ -31,7 +31,7 @@ class PlainTrie:
         return EMPTY_ROOT if self.top is None else keccak(self.top.encoded)
 
     def proof(self, key: bytes) -> list[bytes]:
-        """The nodes from the root towards the key; a node that is part of its parent is not repeated."""
+        """Returns the nodes from the root towards the key; a node embedded in its parent is not repeated."""
         path = [int(digit, 16) for digit in key.hex()]
         node, nodes = self.top, []
         while node is not None:
@@ -92,7 +92,7 @@ class _Listed(list[Any]):
 
     @cached_property
     def encoded(self) -> bytes:
-        """Of lists and bytes alone, which rlp need not look at one by one for what they are."""
+        """Encodes lists and bytes without the type inference that rlp would do for each item."""
         encoded: bytes = rlp.encode(self, infer_serializer=False)
         return encoded
 
@@ -115,7 +115,8 @@ def storage_items(words: Mapping[int, int]) -> dict[bytes, bytes]:
 
 
 class StorageNode:
-    """Answers for one contract at one block. `reads` are the slots a call touches; None is a node that traces none.
+    """Answers for one contract at one block. `reads` are the slots that a call touches; None simulates a node without
+    tracing.
 
     `change` may replace the answer of a method, or raise.
     """
@@ -186,7 +187,7 @@ def hexed(nodes: Sequence[bytes]) -> list[str]:
 
 
 def base_header(state_root: bytes, block: int = BLOCK) -> dict[str, Any]:
-    """A block of Base with all fields of its header of today."""
+    """Returns a block of Base with all fields of its current header."""
     word = "0x" + "11" * 32
     fields: dict[str, Any] = {
         "parentHash": word, "sha3Uncles": word, "miner": "0x" + "42" * 20, "stateRoot": "0x" + state_root.hex(),

@@ -1,4 +1,4 @@
-"""Partitions as workers store them, made of literal logs."""
+"""Partitions as workers store them, built from literal logs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST = Partition(0, 19)
 
 
 def answer(logs: Sequence[Log]) -> bytes:
-    """A node's answer, with the time of each block."""
+    """Returns a node's answer, with the time of each block."""
     rows = [
         {**log, "transactionHash": "0x" + "ab" * 32, "blockTimestamp": hex(2 * int(log["blockNumber"], 16))}
         for log in logs
@@ -42,7 +42,7 @@ def answer(logs: Sequence[Log]) -> bytes:
 
 
 def read(events: FinalEvents, logs: Sequence[Log], first: int, last: int, host: str = "node") -> RangeRead:
-    """A range as the engine hands it to its sink."""
+    """Returns a range as the engine passes it to its sink."""
     wanted = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
     columns = events.decode([answer(wanted)], first, last)
     times = columns.block_timestamp
@@ -53,7 +53,7 @@ def read(events: FinalEvents, logs: Sequence[Log], first: int, last: int, host: 
 
 
 def cut(first: int, last: int, ends: Sequence[int]) -> list[tuple[int, int]]:
-    """[first, last] in ranges that end at these blocks."""
+    """Splits [first, last] into ranges that end at these blocks."""
     borders = [first - 1, *sorted({end for end in ends if first <= end < last}), last]
     return [(before + 1, end) for before, end in itertools.pairwise(borders)]
 
@@ -74,7 +74,7 @@ def store_partition(
 
 
 def store_at(directory: Path) -> PartitionStore:
-    """The store below a directory, by the key there."""
+    """Returns the store below a directory, with the key found there."""
     return store_over(ObjectStore(f"file://{directory}/store"), directory)
 
 

@@ -1,4 +1,5 @@
-"""Searches everything under a directory for a text: bytes, packed bytes, and what each store's own reader gives."""
+"""Searches everything under a directory for a text: raw bytes, decompressed bytes, and what each store's own reader
+returns."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ UNPACKERS = {
 
 
 def files_with(directory: Path, word: str) -> set[str]:
-    """Files, by their paths within the directory, in which `word` (lower-case letters) is found in any way."""
+    """Returns the files, by path within the directory, in which `word` (lower-case letters) is found in any way."""
     return {
         str(path.relative_to(directory))
         for path in sorted(directory.rglob("*"))

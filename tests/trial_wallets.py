@@ -1,4 +1,4 @@
-"""Wallets that ask a service for trial keys."""
+"""Wallets that request trial keys from a service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def wallet(number: int) -> Any:
 
 
 def signed(account: Any, challenge: dict[str, Any], **message: Any) -> dict[str, Any]:
-    """The body that answers a challenge; `message` changes what is signed."""
+    """Returns the body that answers a challenge; `message` changes what is signed."""
     typed = challenge["typedData"] | {"message": challenge["typedData"]["message"] | message}
     signature = Account.sign_typed_data(account.key, full_message=typed).signature
     return {
@@ -36,12 +36,12 @@ def post(service: KeyedService, account: Any, body: dict[str, Any], **headers: s
 
 
 def asked(service: KeyedService, account: Any, **headers: str) -> httpx.Response:
-    """The answer to a challenge that the wallet signs."""
+    """Returns the answer to a challenge that the wallet signs."""
     return post(service, account, signed(account, challenged(service, account)), **headers)
 
 
 def trial_key(service: KeyedService, account: Any) -> dict[str, Any]:
-    """The packet of a new trial key."""
+    """Returns the packet of a new trial key."""
     answer = asked(service, account)
     assert answer.status_code == 201, answer.text
     return dict(answer.json()["data"])

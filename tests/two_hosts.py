@@ -25,7 +25,7 @@ BALANCER = Path(__file__).resolve().parents[1] / "site/hosting/balancer.conf"
 
 
 class Process:
-    """A command of `svc` that goes on until it is ended, over all of its starts; what it says is in `log`."""
+    """A command of `svc` that runs until it is ended, across its starts; its output is in `log`."""
 
     def __init__(self, directory: Path, environment: Mapping[str, str], *command: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ class Process:
             )
 
     def whole(self) -> list[psutil.Process]:
-        """The process and everything that it has started."""
+        """Returns the process and everything that it started."""
         if self.process is None or self.process.poll() is not None:
             return []
         own = psutil.Process(self.process.pid)
@@ -55,7 +55,7 @@ class Process:
         return []
 
     def kill(self) -> None:
-        """Ends everything at once, as a machine that is lost does."""
+        """Ends everything at once, as a machine failure does."""
         everything = self.whole()
         for process in everything:
             with suppress(psutil.NoSuchProcess):
@@ -74,12 +74,12 @@ class Process:
         return self.log.read_text() if self.log.exists() else ""
 
     def wait_for(self, text: str, after: int) -> None:
-        """Returns when it has said `text` behind the first `after` characters."""
+        """Returns once its output contains `text` after the first `after` characters."""
         until(lambda: text in self.said()[after:], lambda: f"{self.log.name} never said {text!r}:\n{self.said()}")
 
 
 class ApiHost(Process):
-    """One `svc api`, with a directory and a port of its own."""
+    """One `svc api`, with its own directory and port."""
 
     def __init__(self, name: str, directory: Path, environment: Mapping[str, str]) -> None:
         self.name = name
@@ -93,7 +93,7 @@ class ApiHost(Process):
         return f"http://127.0.0.1:{self.port}"
 
     def health(self) -> dict[str, Any] | None:
-        """What `/health` says; None where it is not 200."""
+        """Returns the answer of `/health`; None unless it is 200."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_S)  # a tenth of what httpx costs
         try:
             connection.request("GET", "/health")
@@ -109,12 +109,12 @@ class ApiHost(Process):
         return health is not None and health["generation"] == generation
 
     def serving_process(self) -> psutil.Process:
-        """The process that answers, of which the other is the supervisor."""
+        """Returns the process that answers requests; the other one is its supervisor."""
         return next(process for process in self.whole()[1:] if "serve" in process.cmdline())
 
 
 def until(holds: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-    """Returns once it holds, for which it looks ever more seldom. Fails with `otherwise` where it never does."""
+    """Returns once `holds` is true, checking at growing intervals. Fails with `otherwise` if it never is."""
     deadline = time.monotonic() + HANG_S
     pause_s = 0.03
     while not holds():
@@ -124,7 +124,7 @@ def until(holds: Callable[[], bool], otherwise: Callable[[], str]) -> None:
 
 
 def balancer_configuration(port: int, hosts: Sequence[ApiHost]) -> str:
-    """The documented configuration of nginx, for these hosts."""
+    """Returns the documented configuration of nginx, for these hosts."""
     text = BALANCER.read_text().replace("listen 8080;", f"listen 127.0.0.1:{port};")
     for number, host in enumerate(hosts, 1):
         assert f"10.0.0.{number}:8000" in text
@@ -134,7 +134,7 @@ def balancer_configuration(port: int, hosts: Sequence[ApiHost]) -> str:
 
 @contextmanager
 def balancing(directory: Path, port: int, hosts: Sequence[ApiHost]) -> Iterator[None]:
-    """nginx before the hosts while the context is open."""
+    """Runs nginx in front of the hosts while the context is open."""
     directory.mkdir()
     (directory / "balancer.conf").write_text(balancer_configuration(port, hosts))
     user = "user root; " if os.geteuid() == 0 else ""

@@ -1,4 +1,4 @@
-"""Whether the ledger holds changes of a room that no run has synced, as a tick of the chain job asks it."""
+"""Decides whether the ledger has changes of a room that no run has synced, as a tick of the chain job checks it."""
 
 from contextlib import closing
 

@@ -20,19 +20,19 @@ DIRECTORY = Path(__file__).with_name("web")
 
 @dataclass(frozen=True)
 class WebTools:
-    """The installed tools. `node` is the version that they want, which is newer than many systems'."""
+    """The installed tools. `node` is the version that they require, newer than that of many systems."""
 
     directory: Path
     node: Path
 
     def run(self, script: str, *arguments: str, **variables: str) -> Any:
-        """What a script of `tests/web` prints, as JSON. It fails where the script does."""
+        """Returns the output of a script of `tests/web`, parsed as JSON. Fails if the script does."""
         done = self.command(str(self.node), script, *arguments, **variables)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
         return json.loads(done.stdout)
 
     def command(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """A command beside the tools, in an environment where `node` is theirs."""
+        """Runs a command in the tools' directory, in an environment where `node` is theirs."""
         path = f"{self.node.parent}:{self.directory / 'node_modules/.bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, **variables}
         return subprocess.run(
@@ -42,7 +42,8 @@ class WebTools:
 
 @pytest.fixture(scope="session")
 def web_tools() -> WebTools:
-    """Installed by `npm ci` where the lock has changed since; without npm skipped, but in CI a failure."""
+    """Returns tools installed by `npm ci`, again whenever the lock file changes. Without npm it skips, but fails in
+    CI."""
     npm = shutil.which("npm")
     if npm is None:
         _missing("npm is not installed")
@@ -65,7 +66,7 @@ def web_tools() -> WebTools:
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    """A Chromium of this machine; without one skipped, but in CI a failure."""
+    """Returns a Chromium of this machine. Without one it skips, but fails in CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         _missing("Chromium is not installed")

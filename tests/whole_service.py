@@ -51,13 +51,13 @@ def _published(data_dir: Path, settings: dict[str, Any], documents: tuple[str, .
 
 
 def _key(settings: dict[str, Any], documents: tuple[str, ...]) -> str:
-    """Names what is published: whichever node is asked, it is the same."""
+    """Names the published state, which is the same whatever the node."""
     secret = {name: value.get_secret_value() for name, value in settings.items() if isinstance(value, SecretStr)}
     return repr((sorted((settings | secret | {"rpc_urls": ()}).items()), documents))
 
 
 class WholeService:
-    """Made with `whole_service`."""
+    """Created by `whole_service`."""
 
     def __init__(self, data_dir: Path, node: Provider, documents: Iterable[str], **settings: Any) -> None:
         self.node = node
@@ -89,7 +89,7 @@ class WholeService:
         return self.house.settings
 
     def key(self, tier: Tier = Tier.PRO, owner: str = "local:test", role: Role = Role.CALLER) -> str:
-        """A new API key."""
+        """Creates a new API key."""
         ledger = open_ledger(self.settings, self.settings.data_dir)
         try:
             with ledger.transaction() as tx:
@@ -100,7 +100,7 @@ class WholeService:
         return issued.key.reveal()
 
     def pay(self, quote: dict[str, Any], *, bury: int = CONFIRMATIONS, less: int = 0) -> str:
-        """Pay a quote on the chain, `less` by so many units, and give the transaction's hash."""
+        """Pays a quote on the chain, reduced by `less` units, and returns the transaction's hash."""
         said = quote["data"]["quote"]
         due = Due(said["payer"], said["payTo"], said["asset"], int(said["amount"]) - less)
         transaction = self.node.truth.send([paying(due)])
@@ -109,20 +109,20 @@ class WholeService:
         return transaction
 
     def mine(self, blocks: int = 1) -> None:
-        """Mine on the chain, at the time of now."""
+        """Mines blocks on the chain, at the current time."""
         self.node.truth.mine(blocks, time_s=int(datetime.now(UTC).timestamp()))
 
 
 @contextmanager
 def whole_service(data_dir: Path, documents: Iterable[str] = (), **settings: Any) -> Iterator[WholeService]:
-    """The service with a chain of its own, and with all documents unless some are named."""
+    """Yields the service with its own chain, and with all documents unless some are named."""
     with Provider(FakeChain(time_s=int(datetime.now(UTC).timestamp()) - 60)) as node:
         yield WholeService(data_dir, node, documents, **settings)
 
 
 @contextmanager
 def listening(service: WholeService) -> Iterator[str]:
-    """The service on a free port of this machine; its address."""
+    """Serves the service on a free port of this machine; yields its address."""
     server = uvicorn.Server(uvicorn.Config(service.app, host="127.0.0.1", port=0, log_level="critical"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -140,7 +140,7 @@ def listening(service: WholeService) -> Iterator[str]:
 
 
 def wait_until_served(service: WholeService, base_url: str) -> None:
-    """Waits until the front, which looks for a new generation every second, serves the last one that was published."""
+    """Waits until the front, which checks for a new generation every second, serves the last one that was published."""
     deadline = time.monotonic() + HANG_S
     while httpx.get(f"{base_url}/data/now.json").json()["generation"] != service.house.current.name:
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""A worker of Dagster's runs that a test starts from the fork server, and kills."""
+"""A worker of Dagster's runs that a test starts from the fork server and kills."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def work(data_dir: Path, collector_url: str) -> None:
-    """Serves a data directory and sends spans to the collector, with its output in a log."""
+    """Executes runs for a data directory and sends spans to the collector; its output goes to a log."""
     for name in [name for name in os.environ if name.startswith(("SVC_", "DAGSTER_"))]:
         del os.environ[name]
     os.environ.update({"SVC_DATA_DIR": str(data_dir), "SVC_OTLP_URL": collector_url})

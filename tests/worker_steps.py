@@ -10,7 +10,7 @@ from contracts.errors import BodyInvalid, StoreBusy
 
 
 def hold(started: Path, release: Path) -> int:
-    """Say that the work began, and end with the pid once it is let go."""
+    """Signals that the work began, and returns the pid once it is released."""
     started.write_text(str(os.getpid()))
     while not release.exists():
         time.sleep(0.005)
@@ -33,7 +33,7 @@ def allocate_in_duckdb(size: int) -> int:
 
 
 def packages_after(function: Callable[..., object], *arguments: object) -> set[str]:
-    """Calls the function, and returns the packages that are imported then."""
+    """Calls the function, and returns the packages that are imported afterwards."""
     function(*arguments)
     return {name.partition(".")[0] for name in sys.modules}
 

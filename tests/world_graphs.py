@@ -1,4 +1,4 @@
-"""Small graphs for tests: records, snapshots of them, and a model of the graph that is plain enough to be believed."""
+"""Small graphs for tests: records, snapshots of them, and a model of the graph simple enough to trust."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T0, T1, T2, T3 = (f"2026-11-21T1{hour}:00:00.000000Z" for hour in range(4))
 
 
 def node(node_id: str, seq: int = 0, *, title: str = "", type: str = "Goal", **changes: Any) -> Node:
-    """A public node of `type`, stated at `T1` by a test."""
+    """Returns a public node of `type`, stated at `T1` by a test."""
     owner = changes.get("owner")
     return Node(
         **{
@@ -59,7 +59,7 @@ def node(node_id: str, seq: int = 0, *, title: str = "", type: str = "Goal", **c
 
 
 def edge(source: str, target: str, seq: int = 0, *, type: str = "PURSUES", **changes: Any) -> Edge:
-    """A public edge, stated at `T1` by a test."""
+    """Returns a public edge, stated at `T1` by a test."""
     owner = changes.get("owner")
     return Edge(
         **{
@@ -82,7 +82,7 @@ def edge(source: str, target: str, seq: int = 0, *, type: str = "PURSUES", **cha
 
 
 def events_of(states: Iterable[Node | Edge], first: int = 1) -> list[Event]:
-    """The states as events with seqs from `first` on."""
+    """Returns the states as events with seqs from `first` on."""
     events = []
     for seq, state in enumerate(states, start=first):
         written = msgspec.structs.replace(state, revision=seq)
@@ -91,13 +91,13 @@ def events_of(states: Iterable[Node | Edge], first: int = 1) -> list[Event]:
 
 
 def newest(events: Sequence[Event]) -> tuple[dict[str, Node], dict[str, Edge]]:
-    """The newest state of every node and edge."""
+    """Returns the newest state of every node and edge."""
     nodes = {event.node.id: event.node for event in events if event.node}
     return nodes, {event.edge.id: event.edge for event in events if event.edge}
 
 
 def snapshot_inputs(connection: duckdb.DuckDBPyConnection, events: Sequence[Event]) -> None:
-    """The tables that a snapshot is written from."""
+    """Creates the tables that a snapshot is written from."""
     nodes, edges = newest(events)
     connection.execute(
         "create or replace table snapshot_input_nodes"
@@ -123,12 +123,12 @@ def snapshot_inputs(connection: duckdb.DuckDBPyConnection, events: Sequence[Even
 
 @cache
 def _instance() -> duckdb.DuckDBPyConnection:
-    """Of the whole process: a new one takes 20 milliseconds of CPU, more than a small snapshot."""
+    """Returns the process's one instance: a new one takes 20 milliseconds of CPU, more than a small snapshot."""
     return duckdb.connect()
 
 
 def write(directory: Path, events: Sequence[Event]) -> Path:
-    """A snapshot of the graph after `events`."""
+    """Writes a snapshot of the graph after `events`."""
     with _instance().cursor() as connection:
         snapshot_inputs(connection, events)
         write_snapshot(connection, directory, events[-1].seq if events else 0)
@@ -145,7 +145,7 @@ class Graph:
 
     @classmethod
     def of(cls, directory: Path | None, events: Sequence[Event]) -> Graph:
-        """The snapshot in `directory`, and those of `events` that it does not know."""
+        """Opens the snapshot in `directory`, and applies those of `events` that it does not include."""
         snapshot = Snapshot(directory)
         graph = cls(snapshot, Overlay(snapshot), snapshot.revision)
         graph.apply([event for event in events if event.seq > snapshot.revision])
@@ -161,14 +161,14 @@ class Graph:
 
 @dataclass
 class Model:
-    """The graph as one caller sees it, answered by looking at everything."""
+    """The graph as one caller sees it; answers by looking at everything."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[str, Edge] = field(default_factory=dict)
 
     @classmethod
     def now(cls, events: Sequence[Event], owner: str | None) -> Model:
-        """After `events`."""
+        """Returns the model after `events`."""
         nodes, edges = newest(events)
         return cls._seen(
             {key: each for key, each in nodes.items() if is_live(each)},
@@ -178,7 +178,8 @@ class Model:
 
     @classmethod
     def then(cls, events: Sequence[Event], owner: str | None, as_of: str | None, at_revision: int) -> Model:
-        """What held at `as_of` (None: what was live), by what was known at `at_revision`, but what was erased since."""
+        """Returns what held at `as_of` (None: what was live), according to what was known at `at_revision`, without
+        what was erased since."""
         erased = {each.node.id for each in events if each.node and each.node.erased and each.seq > at_revision}
         nodes, edges = newest([event for event in events if event.seq <= at_revision])
 
@@ -228,7 +229,7 @@ class Model:
         ]
 
     def words(self, node: Node) -> NodeWords:
-        """The words of a node with those of its edges, if they are of its owner, and of its aliases."""
+        """Returns the words of a node, of its edges that have the same owner, and of its aliases."""
         at_it = [one for one in self.edges.values() if node.id in (one.source, one.target) and one.owner == node.owner]
         aliases = [self.nodes[one.source].title for one in at_it if (one.type, one.target) == ("ALIAS_OF", node.id)]
         return with_edges(words_of(node), [*map(words_of_edge, at_it), words_of_edges([], [], aliases)])
@@ -258,7 +259,7 @@ class Model:
 
 
 def write_again_and_again(directory: Path) -> None:
-    """Writes snapshots of one graph over and over, until the process is killed."""
+    """Writes snapshots of one graph repeatedly, until the process is killed."""
     nodes = [node(f"n{number:04}", title=f"node {number}") for number in range(300)]
     edges = [edge(f"n{number:04}", f"n{number + 1:04}") for number in range(299)]
     with duckdb.connect() as connection:

@@ -1,4 +1,4 @@
-"""Another process that writes the graph until it is killed, telling what it was told: `writing(settings)`."""
+"""Another process that writes the graph until it is killed, printing the answers it got: `writing(settings)`."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def write_until_killed(settings: Settings) -> None:
 
 
 def writing(settings: Settings) -> AbstractContextManager[ForkedProcess]:
-    """A process of `write_until_killed`; each line is a node's id and the revision that it was accepted at."""
+    """Starts a process of `write_until_killed`; each line has a node's id and the revision at which it was accepted."""
     return forked(write_until_killed, settings)

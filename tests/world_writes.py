@@ -1,4 +1,4 @@
-"""Proposals for tests, a graph in memory that the stages can look at, and an alignment without rules."""
+"""Proposals for tests, a graph in memory for the stages to read, and an alignment without rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOB = Actor("caller", "local:bob")
 
 
 def at(**ahead: float) -> str:
-    """The time that is `ahead` of now, as `timedelta` takes it."""
+    """Returns the time that is `ahead` of now, given as for `timedelta`."""
     return utc_text(NOW + timedelta(**ahead))
 
 
@@ -30,12 +30,12 @@ def no_rules(proposal: Proposal) -> Judgement:
 
 
 def goal(node_id: str, **fields: Any) -> NodeDraft:
-    """A private node of type Goal."""
+    """Returns a private node of type Goal."""
     return NodeDraft(**{"id": node_id, "type": "Goal", "title": f"Title of {node_id}", **fields})
 
 
 def fact(node_id: str, value: Any, **fields: Any) -> NodeDraft:
-    """An observation of the one door's state."""
+    """Returns an observation of the one door's state."""
     said = {"subject": "door", "predicate": "state", "value": value}
     return NodeDraft(
         **{"id": node_id, "type": "Observation", "title": f"The door {node_id}", "properties": said, **fields}
@@ -43,7 +43,7 @@ def fact(node_id: str, value: Any, **fields: Any) -> NodeDraft:
 
 
 def proposal(*drafts: NodeDraft | EdgeDraft, actor: Actor = ADA, **fields: Any) -> Proposal:
-    """A proposal of nodes and edges."""
+    """Returns a proposal of nodes and edges."""
     return Proposal(
         actor=actor,
         source=fields.pop("source", "a test"),
@@ -58,7 +58,7 @@ def tie(source: str, edge_type: str, target: str, **fields: Any) -> EdgeDraft:
 
 
 def held_node(node_id: str, *, type: str = "Goal", owner: str | None = None, **fields: Any) -> Node:
-    """A node that is there: public unless it has an owner, since an hour ago."""
+    """Returns an existing node: an hour old, and public unless it has an owner."""
     return Node(
         **{
             "id": node_id,
@@ -81,7 +81,7 @@ def held_node(node_id: str, *, type: str = "Goal", owner: str | None = None, **f
 
 
 def held_edge(source: str, edge_type: str, target: str, *, owner: str | None = None, **fields: Any) -> Edge:
-    """An edge that is there, since an hour ago."""
+    """Returns an existing edge, an hour old."""
     return Edge(
         **{
             "id": edge_id(owner, source, edge_type, target),
@@ -149,5 +149,5 @@ class MemoryView:
 
 
 def case(proposed: Proposal, *held: Node | Edge) -> Case:
-    """What the stages judge of a proposal over a graph of these states, at noon."""
+    """Returns what the stages judge of a proposal over a graph of these states, at noon."""
     return plan(checked(proposed), MemoryView(held), load_ontology(), NOW)

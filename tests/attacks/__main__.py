@@ -1,6 +1,6 @@
-"""Starts a service, attacks it, prints one line per attack, and exits with 1 where one succeeded: `make attack`.
+"""Starts a service, attacks it, prints one line per attack, and exits with 1 if one succeeded: `make attack`.
 
-`--service-from CHECKOUT` starts the service out of another checkout, with that checkout's `.venv`.
+`--service-from CHECKOUT` starts the service from another checkout, with that checkout's `.venv`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .service import Cost, Service
 from .starter import Starter, fresh_installation
 
 FAMILIES = (identity, money, intake, texts, malformed, costs, load, machine, numbers)
-"""Imported for the attacks that they register. First what writes a text that the first pipeline run takes in."""
+"""Imported to register their attacks. Modules whose texts the first pipeline run has to read come first."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -59,7 +59,7 @@ def _run(starter: Starter, chosen: list[Attack]) -> int:
 
 
 def _tried(attack: Attack, service: Service) -> bool:
-    """Runs one attack and prints its line; whether it succeeded."""
+    """Runs one attack, prints its line, and returns whether it succeeded."""
     cost = Cost()
     began = time.monotonic()
     try:

@@ -1,4 +1,4 @@
-"""A local EVM with tokens for the attacked service, driven by plain JSON-RPC. Nothing of the service is imported."""
+"""A local EVM with tokens for the attacked service, driven by plain JSON-RPC. Imports nothing from the service."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Chain:
         return str(receipt["contractAddress"]).lower()
 
     def send(self, sender: str, to: str, data: str) -> str:
-        """Sends a transaction of any address and buries it; returns its hash."""
+        """Sends a transaction from any address and mines blocks on top of it; returns its hash."""
         self.rpc("anvil_impersonateAccount", sender)
         self.rpc("anvil_setBalance", sender, hex(10**18))
         receipt = self._mined({"from": sender, "to": to, "data": data, "gas": hex(1_000_000)})

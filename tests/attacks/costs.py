@@ -1,4 +1,4 @@
-"""Requests that are dear to answer: long headers, bodies made to be slow, values that caches keep."""
+"""Requests that are costly to answer: long headers, bodies made to be slow, values that caches store."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def dear_bodies(service: Service) -> Outcome:
 
 
 def _answer(service: Service, path: str, key: str | None, body: bytes) -> tuple[int, int]:
-    """Status and length of the answer; 0 and 0 where the server closed the connection on a body that it refuses."""
+    """Returns the answer's status and length, or 0 and 0 if the server refused the body by closing the connection."""
     try:
         answer = service.ask("POST", path, key, content=body, headers={"Content-Type": "application/json"})
     except httpx.TransportError:

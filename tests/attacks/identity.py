@@ -1,4 +1,4 @@
-"""Attacks on who somebody is: key owners, recovery of keys, pairing of assistants, and what others' queries show."""
+"""Attacks on identity: key owners, recovery of keys, pairing of assistants, and what others' queries reveal."""
 
 from __future__ import annotations
 

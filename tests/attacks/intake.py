@@ -1,4 +1,5 @@
-"""Attacks on registration and capsules: squatted idempotency keys, contact data, secrets in texts, times to come."""
+"""Attacks on registration and capsules: squatted idempotency keys, contact data, secrets in texts, times in the
+future."""
 
 from __future__ import annotations
 

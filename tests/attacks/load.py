@@ -1,4 +1,4 @@
-"""Work that delays others: heavy questions of one key, half-open connections, and the limits of callers."""
+"""Work that delays others: heavy requests from one key, half-open connections, and callers' limits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LIGHT = ("/health", "/llms.txt", "/api/token/holders")
 HEAVY = 45
 WATCHED_S = 4.0
 SLOWEST_MEDIAN_S = 1.0
-"""On a quiet machine. It was 21 s and more where light answers waited in one pool with heavy ones."""
+"""On a quiet machine. It was 21 s and more when light requests waited in the same pool as heavy ones."""
 HALF_OPEN = 300
 ANSWERED_WITHIN_S = 20.0
 CLOSED_WITHIN_S = 40.0
-"""A header time-out of some 15 s, twice: a connection may have waited to be accepted."""
+"""Twice a header time-out of about 15 s, since a connection may have waited to be accepted."""
 WINDOW_S, WITHIN_ONE_WINDOW_S = 60, 15
 
 
@@ -62,7 +62,7 @@ def heavy_questions(service: Service) -> Outcome:
 
 
 def _medians(service: Service, for_s: float) -> dict[str, float]:
-    """Median seconds to an answer by path, over `for_s` seconds; an answer that never came took all of them."""
+    """Returns the median seconds to an answer by path, over `for_s` seconds; a missing answer counts as all of them."""
     took: dict[str, list[float]] = {path: [] for path in LIGHT}
     deadline = time.monotonic() + for_s
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Attacks from the same machine: Dagster's web server through a browser, other users' eyes, what stays in files."""
+"""Attacks from the same machine: Dagster's web server through a browser, other users' access, what remains in files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def other_users(service: Service) -> Outcome:
 
 
 def _readable_by_nobody(files: list[Path]) -> list[str]:
-    """The files that can be opened, and the folders that can be listed, by a process of nobody's."""
+    """Returns the files that a process of the user `nobody` can open and the folders that it can list."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         os.setgroups([])
@@ -115,7 +115,7 @@ def _holding(directory: Path, marker: str) -> list[Path]:
 
 
 def _readings(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, decompressed, and as its store reads it."""
+    """Yields the bytes of a file: raw, decompressed, and as its store reads them."""
     raw = path.read_bytes()
     yield raw
     with suppress(OSError, brotli.error, zstandard.ZstdError):
@@ -153,7 +153,7 @@ def _copied_if_there(source: str, target: str) -> None:
 
 
 def _tracebacks(service: Service, name: str, content: bytes, commands: Sequence[tuple[str, ...]]) -> list[str]:
-    """What commands print that end in a traceback, on a copy of the installation with this warehouse."""
+    """Returns the output of commands that end in a traceback, run on a copy of the installation with this warehouse."""
     copy = service.data_dir.with_name(name)
     # The service goes on to publish: what it is building may be gone before it is copied. A pipe can't be copied.
     ignored = shutil.ignore_patterns(".*", "*.pipe")

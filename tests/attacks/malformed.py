@@ -1,4 +1,4 @@
-"""Requests that no honest client sends: hosts, upgrades, smuggling, paths, bodies, markup, addresses to be fetched."""
+"""Requests that no honest client sends: hosts, upgrades, smuggling, paths, bodies, markup, addresses to fetch."""
 
 from __future__ import annotations
 
@@ -209,6 +209,6 @@ def _runs(pid: int) -> bool:
 
 
 def _status(answered: bytes) -> int:
-    """The status of a raw answer; 0 where the connection was closed without one."""
+    """Returns the status of a raw answer, or 0 if the connection was closed without one."""
     head: Any = answered.split(b"\r\n", 1)[0].split(b" ")
     return int(head[1]) if len(head) > 1 and head[1].isdigit() else 0

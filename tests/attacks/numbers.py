@@ -20,7 +20,7 @@ from .service import Service
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 BLOCKS_SINCE = 300
-"""More than any node is asked about twice near finality."""
+"""More blocks than are read a second time near finality."""
 
 RUN_WITHIN_S = 300.0
 
@@ -53,7 +53,7 @@ def lying_node(service: Service) -> Outcome:
 
 
 def _published(service: Service, data_dir: Path, rpc_urls: str, token: str) -> tuple[dict[str, Any], int]:
-    """The holders document and the number of disputes in the manifest, after one run over these nodes."""
+    """Returns the holders document and the manifest's number of disputes, after one run over these nodes."""
     given = {
         "SVC_DATA_DIR": str(data_dir),
         "SVC_RPC_URLS": rpc_urls,
@@ -78,7 +78,8 @@ def _published(service: Service, data_dir: Path, rpc_urls: str, token: str) -> t
 
 @contextmanager
 def _lying_node(url: str, token: str, moved: dict[str, Any]) -> Iterator[str]:
-    """The address, with a key, of a node in front of `url` that lies about the transfer in the receipt `moved`."""
+    """Yields the address, with a key, of a node in front of `url` that lies about the transfer in the receipt
+    `moved`."""
     block, place = int(moved["blockNumber"], 16), moved["transactionHash"]
 
     def answer(call: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +108,7 @@ def _lying_node(url: str, token: str, moved: dict[str, Any]) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
+            """Logs nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

@@ -1,4 +1,4 @@
-"""The list of attacks: each registers itself with an id and a title, and returns an outcome."""
+"""The list of attacks: each one registers itself with an id and a title, and returns an outcome."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 
 
 class Phase(IntEnum):
-    """Phases run in order, but `API` beside the next two; within one, attacks run in the order of registration."""
+    """Phases run in order, except that `API` runs alongside the next two. Within a phase, attacks run in registration
+    order."""
 
     API = 1
-    """Against the API, from its first answer; attacks measure its CPU and memory."""
+    """Against the API, from its first answer on; attacks measure its CPU and memory."""
     WHOLE = 2
     """Once `svc run` is complete, with its first pipeline run and Dagster's web server."""
     ASIDE = 3
     """Against the limited service, and on copies of the files."""
     LOAD = 4
-    """Against the API; attacks watch how long it takes, and leave work behind that disturbs others."""
+    """Against the API; attacks measure how long it takes, and leave work behind that disturbs others."""
     FILES = 5
-    """On the files of a service that has ended."""
+    """On the files of a service that has stopped."""
 
 
 @dataclass(frozen=True)

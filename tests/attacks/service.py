@@ -1,4 +1,5 @@
-"""The service under attack: its address, what an attacker or a victim holds, and what requests cost its process."""
+"""The service under attack: its address, the credentials of attacker and victim, and the cost of requests to its
+process."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ SLOWEST_ANSWER_S = 30.0
 
 @dataclass
 class Cost:
-    """CPU seconds of the process that answers and of its children, and its growth in MB while the context was open."""
+    """CPU seconds of the answering process and its children, and its growth in MB, while the context was open."""
 
     cpu_s: float = 0.0
     children_cpu_s: float = 0.0
@@ -76,7 +77,7 @@ class Service:
             return client.request(method, path, headers=headers, **options)
 
     def raw(self, request: bytes, timeout_s: float = 10.0) -> bytes:
-        """Sends bytes and returns all that comes back before the connection closes or falls silent."""
+        """Sends bytes and returns everything received before the connection closes or goes silent."""
         received = b""
         with suppress(OSError), socket.create_connection(self.address, timeout=timeout_s) as connection:
             connection.settimeout(timeout_s)
@@ -102,7 +103,7 @@ class Service:
                 cost.growth_mb = (process.memory_info().rss - rss) / 1e6
 
     def settle(self, at_most_s: float = 5.0) -> None:
-        """Waits until the process has stopped working on what it was sent."""
+        """Waits until the process has finished working on earlier requests."""
         process, deadline = psutil.Process(self.pid), time.monotonic() + at_most_s
         before = _cpu_s(process)
         while time.monotonic() < deadline:
@@ -113,7 +114,7 @@ class Service:
             before = now
 
     def wallet(self) -> str:
-        """A new address that holds 1,000 USDC."""
+        """Returns a new address that holds 1,000 USDC."""
         address = "0x" + secrets.token_hex(20)
         self.fund(address)
         return address
@@ -123,7 +124,7 @@ class Service:
         self.chain.send(self.chain.deployer, token or self.usdc, minting)
 
     def svc(self, *arguments: str, may_fail: bool = False) -> str:
-        """Runs a command of the operator on the service's own installation; returns what it prints."""
+        """Runs an operator's command on the service's own installation; returns its output."""
         return self.svc_result(*arguments, may_fail=may_fail).stdout
 
     def svc_result(
@@ -147,7 +148,7 @@ class Service:
         return dict(answer.json())
 
     def pay(self, quote: dict[str, Any], payer: str, more: int = 0, token: str | None = None) -> str:
-        """Transfers what the quote asks and `more`; returns the transaction's hash."""
+        """Transfers the quoted amount plus `more`; returns the transaction's hash."""
         step = quote["data"]["next"]["pay"]
         data = calldata("transfer(address,uint256)", step["to"], int(step["amountUnits"]) + more)
         return self.chain.send(payer, token or self.usdc, data)

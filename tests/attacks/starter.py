@@ -1,7 +1,7 @@
-"""Starts a fresh service for the attacks in a temporary directory on free ports, and ends all of it again.
+"""Starts a fresh service for the attacks in a temporary directory on free ports, and stops all of it afterwards.
 
-The service may come out of another checkout, with that checkout's own `.venv`. Where the starter runs as root the
-directory can be entered by other users, as an installation's can, so that the attacks on files mean something.
+The service may come from another checkout, with that checkout's own `.venv`. If the starter runs as root, other users
+can enter the directory, as they can an installation's, so that the attacks on files mean something.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 class Starter:
-    """One installation that `svc run` serves, with a limited twin of its API."""
+    """One installation served by `svc run`, with a rate-limited twin of its API."""
 
     def __init__(self, checkout: Path, directory: Path) -> None:
         self.checkout = checkout
@@ -60,7 +60,7 @@ class Starter:
 
     @contextmanager
     def chain(self) -> Iterator[None]:
-        """The local EVM, on which everything else depends."""
+        """Runs the local EVM, on which everything else depends."""
         self._chain = Chain(self.checkout, self._ports["chain"])
         try:
             yield
@@ -69,7 +69,8 @@ class Starter:
 
     @contextmanager
     def service(self) -> Iterator[Service]:
-        """`svc run` from the first answer of its API, with keys of three owners; its pipeline runs on meanwhile."""
+        """Yields `svc run` from the first answer of its API, with keys of three owners, while its pipeline still
+        runs."""
         chain = self._chain
         token, usdc = chain.deploy("DemoToken", HOSTILE_NAME, HOSTILE_SYMBOL), chain.deploy("UsdcStandIn")
         for _ in range(3):
@@ -105,12 +106,12 @@ class Starter:
             yield service
 
     def wait_until_complete(self) -> None:
-        """Until the first pipeline run has ended and Dagster answers."""
+        """Waits until the first pipeline run has ended and Dagster answers."""
         _until_answering(f"http://127.0.0.1:{self._ports['dagster']}/server_info", self._whole)
 
     @contextmanager
     def _running_limited(self) -> Iterator[str]:
-        """Two workers on the same data with 20 requests a minute and few descriptors; their address."""
+        """Runs two workers on the same data with 20 requests a minute and few descriptors; yields their address."""
         limited = {"SVC_PORT": str(self._ports["limited"]), "SVC_RATE_LIMIT_PER_MINUTE": "20"}
         with self._running("limited", "serve", "--workers", "2", more=limited, few_descriptors=True):
             yield f"http://127.0.0.1:{self._ports['limited']}"
@@ -170,7 +171,7 @@ class Starter:
 
 
 def _listening_on(port: int, ancestor: int) -> int:
-    """The descendant of a process that listens on a port."""
+    """Returns the descendant of a process that listens on a port."""
     for process in psutil.Process(ancestor).children(recursive=True):
         if any(link.laddr.port == port and link.status == psutil.CONN_LISTEN for link in process.net_connections()):
             return int(process.pid)
@@ -202,7 +203,7 @@ def _until_answering(url: str, process: subprocess.Popen[Any]) -> None:
 
 @contextmanager
 def fresh_installation(checkout: Path) -> Iterator[Starter]:
-    """An installation in a temporary directory, which is removed at the end."""
+    """Yields an installation in a temporary directory, which is removed at the end."""
     directory = Path(tempfile.mkdtemp(prefix="svc-attacks-"))
     directory.chmod(0o755)
     try:

@@ -1,4 +1,4 @@
-"""Texts of strangers that agents read: names of tokens, titles of nodes, words of attesters."""
+"""Strangers' texts that agents read: names of tokens, titles of nodes, statements of attesters."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ MARKED_FIELDS = ("token.name", "token.symbol")
 
 @attack("A15", "a token's hostile name reaches agents as an instruction")
 def hostile_names(service: Service) -> Outcome:
-    """The token of the attacked service is called a sentence of instructions with an address and a script.
+    """The attacked service's token has a name that is a sentence of instructions with an address and a script.
 
-    A name may stay in the data where it belongs: cut, in the fields of a token that the description calls untrusted.
+    A name may appear in the data where it belongs: truncated, in the fields of a token that the description calls
+    untrusted.
     """
     broken = []
     with service.client() as client:
@@ -65,7 +66,7 @@ def _hostile(text: str) -> bool:
 
 
 def _texts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Every text of a JSON value with the last two names that lead to it."""
+    """Yields every text of a JSON value with the last two names that lead to it."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _texts(inner, (*path, name))

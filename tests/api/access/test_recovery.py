@@ -99,7 +99,7 @@ def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
     assert lost.replace(lost.signed()).status_code == 201
     again = lost.replace(body)
     assert (again.status_code, again.json()["code"]) == (403, "recovery_refused")
-    assert "its challenge was used" in again.json()["detail"]
+    assert "its challenge was already used" in again.json()["detail"]
 
 
 @pytest.mark.both_engines
