@@ -2759,7 +2759,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description An Ed25519 public key as RFC 8037 writes it. */
+        /** @description An Ed25519 public key in the form of RFC 8037. */
         Jwk: {
             alg: string;
             crv: string;
@@ -2768,7 +2768,7 @@ export interface components {
             use: string;
             x: string;
         };
-        /** @description Every key that ever signed and those that will, newest first. */
+        /** @description Every key that has ever signed or will sign, newest first. */
         Jwks: {
             keys: components["schemas"]["Jwk"][];
         };
