@@ -126,7 +126,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = next(key for key, count in counts.items() if count > 1)
-        raise BodyInvalid(f"The key {_shown(twice)} comes twice in one object.")
+        raise BodyInvalid(f"The key {_shown(twice)} occurs twice in one object.")
     return members
 
 
@@ -159,7 +159,7 @@ def _refuse_lone_surrogates_in(value: Any) -> None:
 
 def _refuse_lone_surrogates(text: str) -> None:
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise BodyInvalid("A text in the body holds half of a surrogate pair.")
+        raise BodyInvalid("A text in the body contains half of a surrogate pair.")
 
 
 def _shown(key: str) -> str:

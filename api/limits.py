@@ -63,7 +63,7 @@ def over_limit(counted: Counted) -> RateLimited:
     take = counted.taken
     wait = {"Retry-After": str(take.reset_s)}
     if counted.policy == "daily":
-        return QuotaExceeded(f"This key has {take.limit} requests a UTC day.", headers=wait)
+        return QuotaExceeded(f"This key has {take.limit} requests per UTC day.", headers=wait)
     if counted.policy == "session":
-        return SessionLimited(f"{take.limit} requests a minute are answered for one session.", headers=wait)
-    return RateLimited(f"{take.limit} requests a minute are answered for one address.", headers=wait)
+        return SessionLimited(f"One session has {take.limit} requests per minute.", headers=wait)
+    return RateLimited(f"One address has {take.limit} requests per minute.", headers=wait)

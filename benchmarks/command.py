@@ -58,7 +58,7 @@ def benches_of(transfers: int, graph_nodes: int, imported_nodes: int) -> list[Be
     blocks = "running 100 new blocks on a small and on a large warehouse"
     return [
         Bench("ingestion", writing, lambda: ingestion.measure(transfers), tables.ingestion_text),
-        Bench("partitions", "reading a history by several workers", partitions.measure, tables.partitions_text),
+        Bench("partitions", "reading a history with several workers", partitions.measure, tables.partitions_text),
         Bench("incremental", blocks, incremental.measure, tables.incremental_text),
         Bench(
             "storageProof",
@@ -66,15 +66,15 @@ def benches_of(transfers: int, graph_nodes: int, imported_nodes: int) -> list[Be
             storage_proof.measure,
             tables.storage_proof_text,
         ),
-        Bench("history", "asking for addresses at blocks", history.measure, tables.history_text),
+        Bench("history", "looking up addresses at blocks", history.measure, tables.history_text),
         Bench("serving", "serving a document of 50 kB", serving.run, tables.serving_text),
-        Bench("keys", "asking with an API key", keys.measure, tables.keys_text),
+        Bench("keys", "sending requests with an API key", keys.measure, tables.keys_text),
         Bench("access", "selling keys", access.measure, tables.access_text),
-        Bench("firstUse", "buying, asking and remembering on the demo", first_use.measure, tables.first_use_text),
+        Bench("firstUse", "buying, querying and remembering on the demo", first_use.measure, tables.first_use_text),
         Bench("guardrail", "judging actions by their effects", guardrail.measure, tables.guardrail_text),
         Bench("workTrees", "running commands in generated work trees", work_trees.measure, tables.work_trees_text),
         Bench(
-            "world", f"asking a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
+            "world", f"querying a graph of {graph_nodes:,} nodes", lambda: world.measure(graph_nodes), tables.world_text
         ),
         Bench("worldWrites", "writing a graph through the validator", world_writes.measure, tables.world_writes_text),
         Bench(
@@ -83,7 +83,7 @@ def benches_of(transfers: int, graph_nodes: int, imported_nodes: int) -> list[Be
             lambda: world_import.measure(imported_nodes),
             tables.world_import_text,
         ),
-        Bench("mixedLoad", "answering light requests beside large ones", mixed_load.measure, tables.mixed_load_text),
+        Bench("mixedLoad", "answering light requests alongside large ones", mixed_load.measure, tables.mixed_load_text),
         Bench("hosts", "serving from two hosts without a shared disk", hosts.measure, tables.hosts_text),
         Bench("startupS", "starting the API", startup.measure, tables.start_up_text),
     ]

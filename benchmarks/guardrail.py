@@ -110,8 +110,8 @@ def _outcome(guardrail: Guardrail, case: Case) -> Outcome:
 
 
 def latency(guardrail: Guardrail) -> list[Latency | NotRun]:
-    """Measures one check of ours, of Cedar and of regular expressions with a thousand rules, on the same actions; and
-    ours on hostile inputs of the maximum size."""
+    """Measures one check by our guardrail, by Cedar and by regular expressions with a thousand rules, on the same
+    actions; and by ours on hostile inputs of the maximum size."""
     actions = [(case.action, dict(case.context)) for case in labelled_actions()] or [
         (action, {}) for action in EVERYDAY
     ]

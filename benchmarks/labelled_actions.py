@@ -32,7 +32,7 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Decides whether it passed what is safe, or blocked what isn't."""
+        """Decides whether the verdict is right: a safe action passes, an unsafe one is blocked."""
         return self.passed is not self.case.unsafe
 
 

@@ -62,7 +62,7 @@ class Backfill:
 
 @dataclass(frozen=True)
 class PartitionCost:
-    """Backfills of one history by several workers, and of the same number of events by one and by many tokens."""
+    """Backfills of one history by several workers, and of the same number of events from one and from many tokens."""
 
     by_workers: list[Backfill]
     by_tokens: list[Backfill]

@@ -295,9 +295,9 @@ def world_writes_text(writes: world_writes.WorldWrites, _: Mapping[str, Any]) ->
 def world_import_text(done: world_import.WorldImport, _: Mapping[str, Any]) -> str:
     states = done.nodes + done.edges
     steps = [
-        ("import, all seven stages, and folding beside", done.imported),
+        ("import, all seven stages, and concurrent folding", done.imported),
         ("folding the rest", done.folded),
-        ("snapshot with the index of the search", done.snapshot),
+        ("snapshot with the search index", done.snapshot),
         ("until the search has it all", done.search_ready),
         ("reading the file once", done.read),
         ("bare inserts of its lines", done.inserts),

@@ -51,7 +51,7 @@ class WorldImport:
     nodes: int
     edges: int
     imported: Cost
-    """Judging and writing, while a second process folds what is committed."""
+    """Judging and writing, while a second process folds committed parts."""
     folded: Cost
     """Folding the rest."""
     snapshot: Cost

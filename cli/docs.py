@@ -29,7 +29,7 @@ _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
 _TRIES = 3
 _READINGS = 4
-"""How often at most a document is read that keeps changing."""
+"""Most attempts to read a document that keeps changing."""
 _ORIGIN = "https://page.example"
 """Origin of another site's page, for preflights."""
 

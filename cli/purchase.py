@@ -226,7 +226,7 @@ def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> http
         with blocking_client(_TIMEOUT_S) as client:
             return client.post(url, json=dict(body), headers=dict(headers))
     except (httpx.HTTPError, httpx.InvalidURL):
-        raise ServiceSilent(f"{url} gives no answer.", cure="Start the service, or pass --url.") from None
+        raise ServiceSilent(f"{url} does not answer.", cure="Start the service, or pass --url.") from None
 
 
 def _body(answer: httpx.Response) -> dict[str, Any]:

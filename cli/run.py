@@ -281,7 +281,9 @@ class _Service:
             self._go_on()
             if is_listening(path):
                 return
-        raise PartEnded(f"{path} is not listened on in {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs.")
+        raise PartEnded(
+            f"Nothing listens on {path} after {timeout_s:.0f} s.", cure=f"See {self._settings.data_dir}/logs."
+        )
 
     def _wait(self) -> None:
         while not self._stopping.is_set():

@@ -1,4 +1,4 @@
-"""Implements `svc verify`: proves published lists anew, from their files and an RPC, or offline from a block hash.
+"""Implements `svc verify`: proves published lists from their files and an RPC, or offline from a block hash.
 
 The pure checks are in `contracts.token.verification`.
 """
@@ -112,7 +112,7 @@ def verify(
     seen: Path | None = None,
     token: str | None = None,
 ) -> None:
-    """Proves published holder lists anew, or checks the files of a mirror against the signed manifest.
+    """Proves published holder lists from scratch, or checks the files of a mirror against the signed manifest.
 
     With an RPC, checks file, sums, supply and sampled balances, and every balance if there is a storage proof, of every
     token or of `token`. With `offline`, checks every balance of one list using only the files and `block_hash`. Exits
@@ -434,7 +434,7 @@ def _document_if_any(client: httpx.Client, url: str, model: type[Model]) -> Mode
 
 
 def _download(client: httpx.Client, base_url: str, name: str, named: NamedFile, handle: IO[bytes]) -> Check:
-    """Downloads a published file, at most as long as the proof states, and compares its hash."""
+    """Downloads a published file, up to the length that the proof states, and compares its hash."""
     digest, size = hashlib.sha256(), 0
     limit = min(named.bytes, MAX_FILE_BYTES)
     try:

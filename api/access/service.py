@@ -223,7 +223,9 @@ class AccessService:
             if stored is None or not _hashes_match(request, stored.quote):
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
             if not is_intact(stored.quote):
-                _log.error("Quote %s is not as it was made: its claims are refused", stored.quote.quote_id)
+                _log.error(
+                    "Quote %s differs from the quote that was issued: its claims are refused", stored.quote.quote_id
+                )
                 raise QuoteMismatch("Send quoteId, quoteHash and paymentRequirementHash as the quote gave them.")
             named = named_by(reader, stored.quote)
             return self._redeemed(reader, request, idempotency_key, named.redeems) or named

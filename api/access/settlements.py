@@ -174,7 +174,7 @@ class Settlements:
         found = await self._check()
         condition = found if isinstance(found, Condition) else None
         if condition is not None and (self._checked is None or self._checked[1] != condition):
-            _log.warning("No signed payment can be taken: %s", condition.detail)
+            _log.warning("No signed payment can be accepted: %s", condition.detail)
         self._checked = (self._monotonic(), condition)
         return found
 

@@ -154,9 +154,9 @@ class Trials:
         tomorrow = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         wait = {"Retry-After": str(max(1, int((tomorrow - now).total_seconds()) + 1))}
         whose = (
-            f"A network gets {trial_plan().keys_per_network} trial keys a UTC day."
+            f"A network gets {trial_plan().keys_per_network} trial keys per UTC day."
             if lacks == "network"
-            else f"This installation issues {self.most_a_day} trial keys a UTC day."
+            else f"This installation issues {self.most_a_day} trial keys per UTC day."
         )
         return TrialsExhausted(whose, headers=wait, extensions=links)
 

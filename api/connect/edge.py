@@ -192,13 +192,13 @@ class OriginPolicy:
     def check(self, request: Request) -> None:
         """Raises `MethodNotAllowed`, `HostUnknown` or `OriginForbidden`."""
         if request.method != "POST":
-            raise MethodNotAllowed("Messages are sent by POST, and streams are not held.", headers={"Allow": METHODS})
+            raise MethodNotAllowed("Send messages by POST; there are no streams.", headers={"Allow": METHODS})
         host = request.headers.get("host", "").lower()
         if not self._is_ours(host, request):
             raise HostUnknown("The Host header names none of our hosts; send the host of the base address.")
         origin = request.headers.get("origin")
         if origin is not None and _origin(origin) not in self._origins and _netloc(origin.lower()) != host:
-            raise OriginForbidden("Pages of this origin are not let in; the operator names those that are.")
+            raise OriginForbidden("Pages of this origin are not allowed; the operator configures those that are.")
 
     def client(self, scope: Scope) -> str:
         """Returns the rate-limit key of the request's address."""

@@ -107,7 +107,7 @@ class Handoff:
             self._counters.take, f"handoff nonce:{timestamp}.{nonce}", 1, 2 * CLOCKS_DIFFER_S, float(timestamp)
         )
         if not first.allowed:
-            raise ReplyRefused("it was here before")
+            raise ReplyRefused("it was used before")
 
 
 def _refused(reason: str) -> None:

@@ -51,7 +51,7 @@ def _families(facts: ServiceFacts, claims: Mapping[str, int], answered: Mapping[
     )
     yield _gauge(
         "svc_document_stale",
-        "1 if a published document is past its time or marked stale",
+        "1 if a published document is overdue or marked stale",
         [((path,), stale) for path, (_, stale) in documents],
         ["document"],
     )

@@ -166,7 +166,7 @@ class Front:
         refused = _refusal_of_head(scope, fields)
         document = None if site is None else site.documents.get(path)
         if b"%" in scope.get("raw_path", b"") and _is_published(site, path):
-            refused = refused or RouteUnknown("Published paths have no escapes; ask for the path as it is written.")
+            refused = refused or RouteUnknown("Published paths have no escapes; request the path as it is written.")
 
         admission: Admission | None = None
         counted: Counted | None = None

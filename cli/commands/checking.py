@@ -62,7 +62,7 @@ def verify(
         typer.Option(help="Address of the only token to check. Default: every token; with --offline, the first."),
     ] = None,
 ) -> None:
-    """Prove published holder lists anew: file, sums, supply and balances. Exits with 0 only if all are proven.
+    """Prove published holder lists from scratch: file, sums, supply and balances. Exits with 0 only if all are proven.
 
     With --offline, the service or folder must have the list and its storage proof in /data/.
 

@@ -92,7 +92,7 @@ def pipeline_run(
 @pipeline.command("datadocs")
 @runs("cli.pipeline:datadocs")
 def pipeline_datadocs(as_json: AsJson = False) -> None:
-    """Write Data Docs of Great Expectations from the current facts of every checked table.
+    """Write the Data Docs of Great Expectations from the current facts of every checked table.
 
     They are pages for the operator in `SVC_DATA_DIR/datadocs` and are not published.
 

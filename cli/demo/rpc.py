@@ -45,7 +45,7 @@ class Rpc:
                     raise RpcError(f"{method}: {answers[place]['error']['message']}")
             return [answers[place]["result"] for place in range(len(calls))]
         except (msgspec.DecodeError, LookupError, TypeError):
-            raise RpcError("the answer is no JSON-RPC batch") from None
+            raise RpcError("the answer is not a JSON-RPC batch") from None
 
     def close(self) -> None:
         self._client.close()

@@ -94,7 +94,7 @@ export function listToVerify(/** @type {Schemas["TokenHolders"]} */ document) {
   const proof = document.consistency?.proof;
   if (!proof) throw new NotProven("the document has no proof yet");
   if (proof.verdict !== "proven" || !proof.holderList) {
-    throw new NotProven(`the service says itself that the list is ${proof.verdict}`);
+    throw new NotProven(`the service itself reports that the list is ${proof.verdict}`);
   }
   return /** @type {Schemas["HolderListFile"]} */ (proof.holderList);
 }
@@ -118,13 +118,13 @@ export async function verified(
   let total = 0n;
   for (const balance of balances.values()) total += balance;
   if (balances.size !== rows.length || [...balances.values()].some((balance) => balance <= 0n)) {
-    throw new NotProven("the list names an address twice, or one that holds nothing");
+    throw new NotProven("the list contains an address twice, or one that holds nothing");
   }
   if (rows.length !== document.holderCount) {
-    throw new NotProven(`the list has ${rows.length} holders, the document says ${document.holderCount}`);
+    throw new NotProven(`the list has ${rows.length} holders, but the document states ${document.holderCount}`);
   }
   if (String(total) !== consistency.proof.sumOfBalances || String(total) !== document.totalSupplyRaw) {
-    throw new NotProven(`the balances sum up to ${total}, the document says ${document.totalSupplyRaw}`);
+    throw new NotProven(`the balances sum up to ${total}, but the document states ${document.totalSupplyRaw}`);
   }
   return { holderCount: rows.length, totalSupplyRaw: total, block: consistency.block, blockHash: consistency.blockHash };
 }

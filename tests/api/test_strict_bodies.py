@@ -39,8 +39,8 @@ def test_whatever_comes_is_a_value_or_refused(body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b'{"a": 1, "b": 2, "a": 1}', '"a" comes twice'),
-        (b'[{"x": {"a": 1, "\\u0061": 2}}]', '"a" comes twice'),
+        (b'{"a": 1, "b": 2, "a": 1}', '"a" occurs twice'),
+        (b'[{"x": {"a": 1, "\\u0061": 2}}]', '"a" occurs twice'),
         (b"NaN", "NaN"),
         (b"[-Infinity]", "-Infinity"),
         (b"1e400", "too large"),

@@ -14,7 +14,7 @@ from svc_client.errors import Unreachable
 T = TypeVar("T")
 
 ATTEMPTS = 4
-"""How often a request is sent at most."""
+"""Most times that a request is sent."""
 
 FIRST_PAUSE_S = 0.25
 """Pause before the second attempt if the service stated no time; it doubles before each further one."""

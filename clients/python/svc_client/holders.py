@@ -29,7 +29,7 @@ def list_to_verify(document: TokenHolders) -> HolderListFile:
         raise NotProven("the document has no proof yet")
     proof = consistency["proof"]
     if proof["verdict"] != "proven" or proof["holderList"] is None:
-        raise NotProven(f"the service says itself that the list is {proof['verdict']}")
+        raise NotProven(f"the service itself reports that the list is {proof['verdict']}")
     return proof["holderList"]
 
 
@@ -45,9 +45,9 @@ def verified(document: TokenHolders, packed: bytes) -> VerifiedHolders:
     balances = dict(row.split(",") for row in rows)
     total = sum(int(balance) for balance in balances.values())
     if len(balances) != len(rows) or any(int(balance) <= 0 for balance in balances.values()):
-        raise NotProven("the list names an address twice, or one that holds nothing")
+        raise NotProven("the list contains an address twice, or one that holds nothing")
     if len(rows) != document["holderCount"]:
-        raise NotProven(f"the list has {len(rows)} holders, the document says {document['holderCount']}")
+        raise NotProven(f"the list has {len(rows)} holders, but the document states {document['holderCount']}")
     if not str(total) == consistency["proof"]["sumOfBalances"] == document["totalSupplyRaw"]:
-        raise NotProven(f"the balances sum up to {total}, the document says {document['totalSupplyRaw']}")
+        raise NotProven(f"the balances sum up to {total}, but the document states {document['totalSupplyRaw']}")
     return VerifiedHolders(len(rows), total, consistency["block"], consistency["blockHash"])

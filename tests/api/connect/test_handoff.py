@@ -196,7 +196,7 @@ def test_a_reply_that_was_here_before_is_refused_wherever_it_was_seen(
     for ahead_s in (0, 30, 55):
         for each in (counters, other):
             assert ask(handoff(companion.url, each, ahead_s=ahead_s), "a-guess") is None
-    assert caplog.text.count("was here before") == 6
+    assert caplog.text.count("was used before") == 6
     other.close()
 
 
