@@ -63,7 +63,7 @@ def over_limit(counted: Counted) -> RateLimited:
     take = counted.taken
     wait = {"Retry-After": str(take.reset_s)}
     if counted.policy == "daily":
-        return QuotaExceeded(f"This key has {take.limit} requests per UTC day.", headers=wait)
+        return QuotaExceeded(f"The limit for this key is {take.limit} requests per UTC day.", headers=wait)
     if counted.policy == "session":
-        return SessionLimited(f"One session has {take.limit} requests per minute.", headers=wait)
-    return RateLimited(f"One address has {take.limit} requests per minute.", headers=wait)
+        return SessionLimited(f"The limit for one session is {take.limit} requests per minute.", headers=wait)
+    return RateLimited(f"The limit for one address is {take.limit} requests per minute.", headers=wait)
