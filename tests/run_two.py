@@ -89,7 +89,7 @@ def run_two(stack: ExitStack, directory: Path, wait: Callable[[], None]) -> None
     say(progress_line("nginx", f"http://127.0.0.1:{port} leads to both"))
     say(progress_line("pipeline", f"Dagster shows it on http://127.0.0.1:{dagster_port} once it has started"))
     say(progress_line("next", f"curl http://127.0.0.1:{port}/health; kill a host, and it goes on answering"))
-    say(progress_line("next", "Ctrl-C ends everything, and nothing of it is kept"))
+    say(progress_line("next", "Ctrl-C stops everything, and nothing of it is kept"))
     wait()
 
 

@@ -54,7 +54,7 @@ class Run:
         self.left = []
 
     def whole(self) -> None:
-        self.service.wait_for("Ctrl-C ends everything")
+        self.service.wait_for("Ctrl-C stops everything")
 
     def parts(self, mark: str) -> list[psutil.Process]:
         """Returns the service's processes whose command line contains `mark`."""

@@ -41,7 +41,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
 
 def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installation):
     service = installation.run()
-    service.wait_for("Ctrl-C ends everything")
+    service.wait_for("Ctrl-C stops everything")
     parts = [line.split()[0] for line in service.lines if line[:9].strip() in ("chain", "api", "pipeline", "dagster")]
     assert list(dict.fromkeys(parts)) == ["chain", "api", "pipeline", "dagster"]
 
