@@ -4,7 +4,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -119,6 +118,16 @@ class _Stopping(threading.Event):
             self._raises = False
 
 
+class _Step:
+    """Something that the worker does first. `lines` and `code` read its output and its exit code; the worker writes
+    them to `handed`."""
+
+    def __init__(self) -> None:
+        self.lines, output = os.pipe()
+        self.code, ended = os.pipe()
+        self.handed = (output, ended)
+
+
 class _Service:
     """One run of the whole service: starts the parts in order, waits, and stops every child."""
 
@@ -155,10 +164,14 @@ class _Service:
         logs = settings.data_dir / "logs"
         make_private_directory(logs)
 
-        if not self._publish(environment):
+        publication, first_run = _Step(), _Step()
+        (home / FIRST_RUN_MARK).touch(mode=0o600)
+        self._start_worker(environment, logs / "worker.log", publication, first_run)
+        if not self._succeeded("publish", self._code_of(publication, "publish")):
             generation = current_generation(settings.data_dir)
             if generation is None or generation.manifest.base_url != settings.public_base_url:
                 raise PartEnded("Nothing could be published.", cure="See the message above, or run `svc doctor`.")
+        # The first run goes on while the API and Dagster start: each of them keeps one processor busy for seconds.
         self._children.start("api", _svc("serve"), environment, logs / "api.log")
         self._until_answering(f"http://{settings.listens_at}/health", API_READY_S)
         self._announce("api", f"{settings.public_base_url} answers")
@@ -167,16 +180,6 @@ class _Service:
             push = _svc("generations", "push")
             self._children.start("object store", push, environment, logs / "object-store.log", restarted=True)
             self._announce("object store", f"{settings.publish_url} gets every generation")
-
-        (home / FIRST_RUN_MARK).touch(mode=0o600)
-        code = self._first_run(environment, logs / "worker.log")
-        if code is None:
-            lost = "the first run's process was killed before the run ended (process_lost)"
-            self._announce("pipeline", f"{lost}; a new one starts, and the schedule keeps trying")
-        elif self._succeeded("pipeline", code):
-            self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
-        else:
-            self._announce("pipeline", "the first run failed, see above; the schedule keeps trying")
 
         socket_path = sockets / "code"
         server = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
@@ -187,6 +190,16 @@ class _Service:
         web += ["--port", str(settings.dagster_port), "--log-format", log_format(settings)]
         web += ["--may-launch"] if self._dagster_launch else []
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
+
+        code = self._code_of(first_run, "pipeline")
+        if code is None:
+            lost = "the first run's process was killed before the run ended (process_lost)"
+            self._announce("pipeline", f"{lost}; a new one starts, and the schedule keeps trying")
+        elif self._succeeded("pipeline", code):
+            self._announce("pipeline", f"published {settings.public_base_url}/api/token/holders")
+        else:
+            self._announce("pipeline", "the first run failed, see above; the schedule keeps trying")
+
         log = logs / "dagster-daemon.log"
         self._children.start("dagster daemon", daemon(workspace, settings), environment, log, restarted=True)
         self._until_answering(f"{self._dagster_url}/server_info", LISTENING_WITHIN_S)
@@ -212,46 +225,30 @@ class _Service:
         self._settings = self._settings.model_copy(update=self._demo.settings)
         self._demo.start_traffic()  # before the API looks: to it, a chain that stands still looks like a wrong clock
 
-    def _publish(self, environment: Mapping[str, str]) -> bool:
-        """Runs `svc publish` to its end and shows its output among our milestones. A signal to us ends it too.
-
-        Returns and raises like `_succeeded`.
-        """
-        child = subprocess.Popen(
-            _svc("publish"), env=dict(environment), start_new_session=True, stdout=subprocess.PIPE, text=True
-        )
-        assert child.stdout is not None
-        said = self._announcing("publish", child.stdout)
-        try:
-            while child.poll() is None:
-                self._go_on()
-        finally:
-            _end(child)
-            said.join(LINES_END_S)  # a child of a killed command may keep its output open
-        return self._succeeded("publish", child.returncode)
-
-    def _first_run(self, environment: Mapping[str, str], log: Path) -> int | None:
-        """Starts the worker and waits for its first run, whose output is shown among our milestones.
-
-        Returns the run's exit code, or None if its process ended without one.
-        """
-        (lines, said), (code, ended), complaints = os.pipe(), os.pipe(), os.dup(sys.stderr.fileno())
-        handed = (said, complaints, ended)
-        first = [*_module("cli.worker"), *map(str, handed)]
+    def _start_worker(self, environment: Mapping[str, str], log: Path, *steps: _Step) -> None:
+        """Starts the worker, which does these steps before it waits for runs."""
+        handed = [*(descriptor for step in steps for descriptor in step.handed), os.dup(sys.stderr.fileno())]
+        command = [*_module("cli.worker"), *map(str, handed)]
         self._children.start(
-            "worker", first, environment, log, restarted=True, again=_module("pipelines.worker"), handed=handed
+            "worker", command, environment, log, restarted=True, again=_module("pipelines.worker"), handed=handed
         )
         for descriptor in handed:
             os.close(descriptor)
-        announcing = self._announcing("pipeline", os.fdopen(lines))
-        with os.fdopen(code, "rb") as reader:
+
+    def _code_of(self, step: _Step, part: str) -> int | None:
+        """Waits for a step, and shows its output among our milestones.
+
+        Returns its exit code, or None if its process ended without one.
+        """
+        announcing = self._announcing(part, os.fdopen(step.lines))
+        with os.fdopen(step.code, "rb") as reader:
             while not select.select([reader], [], [], 0)[0]:
                 self._go_on()
-            announcing.join(LINES_END_S)
-            said_code = reader.read()
-            return int.from_bytes(said_code) if said_code else None
+            announcing.join(LINES_END_S)  # a child of a killed worker may keep its output open
+            code = reader.read()
+            return int.from_bytes(code) if code else None
 
-    def _succeeded(self, name: str, exit_code: int) -> bool:
+    def _succeeded(self, name: str, exit_code: int | None) -> bool:
         """Returns False after a failure that another attempt may fix; raises `PartEnded` after any other."""
         if exit_code == ConfigurationProblem.exit_code:
             raise PartEnded(f"{name} was refused.", cure="See its message above, or run `svc doctor`.")
@@ -357,15 +354,3 @@ def _module(name: str) -> list[str]:
 
 def _svc(command: str, *arguments: str) -> list[str]:
     return [str(BIN / "svc"), command, *arguments]
-
-
-def _end(child: subprocess.Popen[str]) -> None:
-    """Stops a process if it is still running."""
-    if child.poll() is not None:
-        return
-    child.terminate()
-    try:
-        child.wait(5)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()

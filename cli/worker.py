@@ -1,55 +1,48 @@
-"""The worker as `svc run` starts it: does the first run like `svc pipeline run`, then executes Dagster's runs.
+"""The worker as `svc run` starts it: does `svc publish` and `svc pipeline run` once, then executes Dagster's runs.
 
-The imports of both take seconds of CPU, which a separate process for the first run would spend twice.
+The imports of each take seconds of CPU, which separate processes would spend again.
 """
 
 import logging
 import os
-import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
 
 from cli import pipeline
-from pipelines import worker
+from cli.signals import EXIT_CODE, while_signals_end
 from pipelines.instance import FIRST_RUN_MARK
 from warehouse.file_modes import keep_files_private
 
 
 def main() -> None:
-    """Runs with three descriptors as arguments: for the first run's output, for its errors, and for its exit code.
+    """Runs with five descriptors as arguments: for the output and the exit code of the publication, for those of the
+    first run, and for the errors of both. A signal in that time ends this process silently.
 
     Afterwards this process writes to the output with which it was started.
     """
-    said, complaints, ended = map(int, sys.argv[1:])
-    log = os.dup(1)
-    _say_to(said, complaints)
-    code = _first_run()
-    (Path(os.environ["DAGSTER_HOME"]) / FIRST_RUN_MARK).unlink(missing_ok=True)
-    _say_to(log, log)
-    for descriptor in {said, complaints, log}:
-        os.close(descriptor)
-    os.write(ended, bytes([code]))
-    os.close(ended)
-    worker.main()
-
-
-def _first_run() -> int:
-    """Does the first run and returns its exit code. A signal ends this process silently."""
+    publication, published, first_run, ended, errors = map(int, sys.argv[1:])
     keep_files_private()
     logging.getLogger("asyncio").addFilter(_is_fault)
+    log = os.dup(1)
+    os.dup2(errors, 2)
+    os.close(errors)
     try:
-        pipeline.run(snapshot=False, as_json=False)
-    except typer.Exit as end:
-        return end.exit_code
+        _report(_done(lambda: pipeline.publish(as_json=False), publication, log), published)
+        code = _done(lambda: pipeline.run(snapshot=False, as_json=False), first_run, log)
     except KeyboardInterrupt:  # tearing down Dagster's objects takes seconds, and DuckDB reports its types as leaks
-        os._exit(128 + signal.SIGINT)
-    except Exception:  # an unforeseen fault fails this run, but not the worker's later runs
-        traceback.print_exc()
-        return 1
-    return 0
+        os._exit(EXIT_CODE)
+    (Path(os.environ["DAGSTER_HOME"]) / FIRST_RUN_MARK).unlink(missing_ok=True)
+    os.dup2(log, 2)
+    os.close(log)
+    _report(code, ended)
+    with while_signals_end():
+        from pipelines import worker  # Dagster takes seconds to import, and nothing is published before
+
+    worker.main()
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
@@ -57,9 +50,25 @@ def _is_fault(record: logging.LogRecord) -> bool:
     return record.exc_info is None or isinstance(record.exc_info[1], Exception)
 
 
-def _say_to(output: int, errors: int) -> None:
+def _done(command: Callable[[], None], output: int, log: int) -> int:
+    """Does a command with `output` as its standard output, which becomes `log` again. Returns its exit code."""
     os.dup2(output, 1)
-    os.dup2(errors, 2)
+    os.close(output)
+    try:
+        command()
+    except typer.Exit as end:
+        return end.exit_code
+    except Exception:  # an unforeseen fault fails this command, but not the worker's later runs
+        traceback.print_exc()
+        return 1
+    finally:
+        os.dup2(log, 1)
+    return 0
+
+
+def _report(code: int, descriptor: int) -> None:
+    os.write(descriptor, bytes([code]))
+    os.close(descriptor)
 
 
 if __name__ == "__main__":

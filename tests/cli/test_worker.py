@@ -44,7 +44,7 @@ def test_a_first_run_that_fails_is_not_taken_for_a_lost_one(tmp_path: Path):
 
 
 def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path]:
-    """A worker that reads the chain of a node, and the file that takes all that it says."""
+    """A worker that reads the chain of a node, and the file that takes all that it says after the publication."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)} | {
         "SVC_DATA_DIR": str(data_dir),
         "SVC_RPC_URLS": rpc_url,
@@ -52,13 +52,16 @@ def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path
         "DAGSTER_HOME": str(prepare_home(data_dir)),
     }
     said = data_dir / "said"
-    with said.open("wb") as file:
-        descriptor = file.fileno()
+    with said.open("wb") as file, (data_dir / "said-of-publication").open("wb") as publication:
+        of = (publication, publication, file, file, file)
+        handed = [os.dup(each.fileno()) for each in of]
         worker = subprocess.Popen(
-            [sys.executable, "-m", "cli.worker", *[str(descriptor)] * 3],
+            [sys.executable, "-m", "cli.worker", *map(str, handed)],
             env=environment,
-            pass_fds=(descriptor,),
+            pass_fds=handed,
             stdout=file,
             stderr=file,
         )
+    for descriptor in handed:
+        os.close(descriptor)
     return worker, said
