@@ -1,4 +1,4 @@
-"""Addresses in paths and queries: one rule for their capitals over every route."""
+"""Addresses in paths and queries: every route treats their capitals by one rule."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys over HTTP: one 401 whatever is wrong, quotas by the UTC day exactly, and what changes a key holds at once."""
+"""Keys over HTTP: the same 401 whatever is wrong, exact quotas by UTC day, and changes that a key sees at once."""
 
 import json
 import re
@@ -209,7 +209,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture
 def roomy(tmp_path):
-    """A service whose addresses have many requests a minute."""
+    """A service that allows an address many requests per minute."""
     with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=1_000)) as running:
         yield running
 

@@ -1,4 +1,4 @@
-"""A service whose clock jumps, by libfaketime: limits, quotas, pairing and publishing bear it."""
+"""A service whose clock jumps, by libfaketime: limits, quotas, pairing and publishing cope with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ PLANS, CHECK = "/api/agent-access/plans", "/api/v2/world-model/ontology"
 
 
 class ClockedInstallation(Installation):
-    """An installation whose wall clock is `offset_s` from ours from the next look on; monotonic clocks stay true."""
+    """An installation whose wall clock runs `offset_s` ahead of ours from its next reading on; monotonic clocks are
+    unaffected."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -45,7 +46,7 @@ class ClockedInstallation(Installation):
         }
 
     def keys(self, *arguments: str):
-        """In a process of its own, which has the clock."""
+        """Runs `svc keys` in a separate process, which uses the installation's clock."""
         return json.loads(self.svc("keys", *arguments, "--json").stdout)
 
     def serve(self, log: Path) -> subprocess.Popen[bytes]:
@@ -66,7 +67,7 @@ class ClockedInstallation(Installation):
             time.sleep(0.1)
 
     def served_clock_s(self) -> float:
-        """The time of the service by the Date field of an answer."""
+        """Returns the service's time by the Date field of an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", "/health")
         answer = connection.getresponse()
@@ -78,12 +79,12 @@ class ClockedInstallation(Installation):
         return [self.ask("GET", path, headers) for _ in range(count)]
 
     def allowed(self, path: str, count: int) -> int:
-        """How many of so many requests at once are answered."""
+        """Returns the number of answered requests among `count` simultaneous ones."""
         with ThreadPoolExecutor(20) as pool:
             return list(pool.map(lambda _: self.ask("GET", path, {}), range(count))).count(200)
 
     def handshake(self, code: str) -> bool:
-        """Whether a pairing code opens a session."""
+        """Decides whether a pairing code opens a session."""
         call = {"name": "svc_connect_handshake", "arguments": {"pairing_code": code}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -112,9 +113,9 @@ def test_a_clock_that_jumps_locks_nobody_out_doubles_no_quota_and_ends_codes(
     paired = {DAY_S: [False], 0: [True, False]}
     for offset_s in (DAY_S, 0, -HOUR_S, -DAY_S):
         clocked.jump_while_serving(offset_s)
-        # A code runs out with the clock, is good again with it, and opens one session.
+        # A code expires by the clock, is valid again if the clock goes back, and opens one session.
         assert [clocked.handshake(code) for _ in paired.get(offset_s, ())] == paired.get(offset_s, []), offset_s
-        # A minute may end among the requests, and then twice as many are allowed; no jump gives more, or none.
+        # A minute may end during the requests, which allows twice as many; no jump allows more, or stops all.
         assert 1 <= clocked.allowed(PLANS, 60) <= 40, offset_s
 
     key = {"X-Api-Key": issued.key.reveal()}

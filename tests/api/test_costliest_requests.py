@@ -34,11 +34,11 @@ WITH_KEY = (
 )
 """Paths of requests with a key."""
 KEYED = (*WITH_KEY, "/mcp")
-"""And of those with a paired session, which costs one request of its minute."""
+"""The same paths and that of paired sessions, where a request costs one of the session's minute."""
 
 
 class Measured:
-    """The whole service in this process, warmed up: every request's CPU is that of the process."""
+    """The whole service in this process, warmed up: the process's CPU is the CPU of each request."""
 
     def __init__(self, service) -> None:
         self.service = service
@@ -55,7 +55,7 @@ class Measured:
         self.ask(Costly("rules", "/api/v2/guardrail/check"), "POST", json=action)
         self.rows = costliest(session["session_token"], intake["id"], "clm_" + "a" * 32)
         gc.collect()
-        gc.freeze()  # as the service does once it has loaded
+        gc.freeze()  # as the service does after loading
 
     def ask(self, row: Costly, method: str, **options) -> httpx.Response:
         async def answer() -> httpx.Response:
@@ -70,7 +70,7 @@ class Measured:
         return self.loop.run(answer())
 
     def cost(self, row: Costly, method: str) -> tuple[httpx.Response, float]:
-        """An answer, and the CPU seconds that it took."""
+        """Returns an answer, and the CPU seconds that it took."""
         began = time.process_time()
         answer = self.ask(row, method)
         return answer, time.process_time() - began
@@ -96,7 +96,7 @@ def measured(tmp_path_factory):
 ROOMS = build_rooms(Stores(Settings(_env_file=None)), lambda: None)
 ROUTES = [route for route in (*ROOMS.routes, *fixed_routes()) if isinstance(route, APIRoute)]
 ALIKE = {page.path for page in OPERATION_PAGES} | {page.markdown for page in OPERATION_PAGES}
-"""Pages of operations, which the front answers alike: some of them stand for all."""
+"""Pages of operations, which the front answers alike: some of them represent all."""
 EVERY_METHOD = sorted((method, route.path) for route in ROUTES for method in route.methods)
 METHODS = [row for row in EVERY_METHOD if row[1] not in ALIKE]
 METHODS += chosen([row for row in EVERY_METHOD if row[1] in ALIKE], 50)
@@ -105,14 +105,14 @@ METHODS += chosen([row for row in EVERY_METHOD if row[1] in ALIKE], 50)
 BUILD = "/api/v2/knowledge-graph/build"
 ALSO_BUILDS = "/api/v2/mcp"
 LONG_ANSWER = "rows"
-"""The text of a graph whose answer has five megabytes, nearly as many as any, for a third of the worker's CPU."""
+"""A text whose graph gives an answer of five megabytes, nearly the largest, for a third of the worker's CPU."""
 ALSO_JUDGE_ACTIONS = ("/mcp", "/blink/guardrail")
 
 
 def measured_rows(path: str, rows: list[Costly]) -> list[Costly]:
-    """All rows in a soak, else a fifth of the actions, where another route than the guardrail's own takes them too, and
-    one of the texts for a graph: they cost the serving process as much as their answers are long, and a worker seconds
-    each."""
+    """Returns all rows in a soak. Otherwise a fifth of the actions where a route other than the guardrail's own accepts
+    them too, and one of the texts for a graph: these cost the serving process in proportion to the length of their
+    answers, and a worker seconds each."""
     actions = [row for row in rows if path in ALSO_JUDGE_ACTIONS and row.name.removeprefix("check ") in ACTION_NAMES]
     texts = [
         row
@@ -131,7 +131,7 @@ def takes_more_than_a_head(route: APIRoute) -> bool:
 
 
 def test_every_route_marks_the_moment_at_which_its_work_begins():
-    # the edge of MCP answers in the framework's place, and marks it itself
+    # the edge of MCP answers instead of the framework, and sets the mark itself
     assert {route.path for route in ROUTES if not isinstance(route, WorkRoute)} == {"/mcp", "/api/v2/mcp"}
 
 
@@ -146,7 +146,7 @@ def test_no_request_is_dear(measured, method, path):
     limit_s = WITH_KEY_CPU_S if path.startswith(KEYED) else WITHOUT_KEY_CPU_S
     for row in rows:
         answer, cost_s = measured.cost(row, method)
-        if cost_s >= limit_s:  # the first one may have loaded modules, or a busy machine may have lost its caches
+        if cost_s >= limit_s:  # the first request may have loaded modules, or a busy machine may have lost its caches
             answer, cost_s = min((measured.cost(row, method) for _ in range(2)), key=lambda measure: measure[1])
         assert cost_s < limit_s, f"{row.name}: {cost_s:.3f} CPU s for a {answer.status_code}"
         assert answer.status_code < 500, f"{row.name}: {answer.text}"

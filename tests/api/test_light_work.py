@@ -1,4 +1,4 @@
-"""Published documents, look-ups and health are answered while all workers, threads and the ledger's lock are taken."""
+"""Published documents, look-ups and health are answered while all workers, threads and the ledger's lock are busy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINE = ServiceState(True, None, 0)
 
 
 class Taken:
-    """A pool of processes none of which becomes free."""
+    """A pool whose processes never become free."""
 
     async def run(self, *_: Any) -> Any:
         await asyncio.Event().wait()
@@ -67,7 +67,7 @@ class Clock:
 
 
 class Ledger:
-    """Something to observe, which can stop answering."""
+    """A ledger to observe, which can stop answering."""
 
     def __init__(self) -> None:
         self.state = FINE

@@ -1,4 +1,4 @@
-"""Free memory goes back to the system after work, and an idle process is left asleep."""
+"""Free memory returns to the system after work, and an idle process is not woken."""
 
 from __future__ import annotations
 

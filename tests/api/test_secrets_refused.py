@@ -1,4 +1,5 @@
-"""A secret in a text of a write is refused, kept nowhere and repeated nowhere; what judges or searches takes it."""
+"""A secret in the text of a write is refused, and neither stored nor repeated; routes that judge or search accept
+it."""
 
 import json
 import logging
@@ -68,7 +69,7 @@ def post(service: KeyedService, path: str, body, headers=None):
 
 
 def traces(service: KeyedService, secret: str) -> list[str]:
-    """Files of the data directory that hold the secret, or one of its longer lines."""
+    """Returns the files of the data directory that contain the secret, or one of its longer lines."""
     parts = {secret.encode(), *(line.encode() for line in secret.splitlines() if len(line) > 40)}
     files = [file for file in service.settings.data_dir.rglob("*") if file.is_file()]
     return [file.name for file in files if any(part in file.read_bytes() for part in parts)]

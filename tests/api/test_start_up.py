@@ -17,7 +17,7 @@ from contracts.settings import Settings
 from warehouse.publish.served_address import served_address
 
 SVC = Path(sys.executable).with_name("svc")
-ENVIRONMENT = {**os.environ, "SVC_RPC_URLS": "http://127.0.0.1:1"}  # an installation of its own, not the demo
+ENVIRONMENT = {**os.environ, "SVC_RPC_URLS": "http://127.0.0.1:1"}  # a separate installation, not the demo
 HEAVY = ("dagster", "great_expectations", "pandas", "polars", "web3")
 
 LOAD_ALL = """
@@ -77,7 +77,7 @@ def test_the_first_document_comes_within_the_goal_and_a_signal_ends_it(tmp_path)
             assert process.wait(HANG_S) in (0, -15)
         if took_s[-1] < 1.5:
             break
-    # the best of three, and CPU where a busy machine made it wait: the goal is the program's
+    # the best of three, in CPU time since a busy machine delays it: the target concerns the program
     assert min(took_s) < 1.5, took_s
 
 

@@ -1,4 +1,4 @@
-"""JSON bodies read strictly: what the standard library reads and all parsers agree on, and nothing else."""
+"""JSON bodies are parsed strictly: only what the standard library and all other parsers read alike is accepted."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Faults of a body in words that speak of JSON, not of the framework's own objects."""
+"""Errors about a body speak of JSON, not of the framework's own objects."""
 
 import pytest
 from intakes import HUMAN

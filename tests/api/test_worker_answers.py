@@ -1,4 +1,4 @@
-"""What a worker process gives for a large request is what this process would give."""
+"""A worker process answers a large request exactly as this process would."""
 
 from __future__ import annotations
 

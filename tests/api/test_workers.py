@@ -1,4 +1,4 @@
-"""Heavy requests share a bounded pool of processes: few at a time for each caller, and a queue that ends."""
+"""Heavy requests share a bounded pool of processes: a few at a time for each caller, and a bounded queue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def started_as_services_do(forked_workers: Callable[[], AbstractContextManager[N
 
 
 class Held:
-    """A request whose work goes on until it is let go."""
+    """A request whose work continues until it is released."""
 
     def __init__(self, pool: WorkerPool, caller: str, directory: Path, name: str) -> None:
         self._started, self._release = directory / f"{name}.started", directory / f"{name}.release"
@@ -105,7 +105,7 @@ def test_a_process_that_is_killed_before_it_is_ready_is_a_refusal_and_the_pool_g
             await asyncio.sleep(0)
         (process,) = started
         process.kill()
-        while process.status() != psutil.STATUS_ZOMBIE:  # the loop is to learn of all of it at once
+        while process.status() != psutil.STATUS_ZOMBIE:  # the loop must learn of all of them at once
             time.sleep(0.01)
         with pytest.raises(WorkersBusy):
             await asking

@@ -1,4 +1,5 @@
-"""S24: money never waits under the quote of somebody else, whatever the order of claims, and buys nobody else a key."""
+"""S24: money is never filed under another payer's quote, whatever the order of claims, and never buys anybody else a
+key."""
 
 from __future__ import annotations
 
@@ -115,7 +116,7 @@ def test_the_payers_signature_decides_which_quote_money_came_for(sale: Sale) -> 
 def test_what_the_operator_is_shown_and_refused_names_both_sides(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same over the command, as an operator would be talked into it."""
+    """The same case through the command, with an operator who is talked into issuing the key."""
     with on_sale(Settings(_env_file=None, data_dir=tmp_path)) as sale:
         unpaid = sale.quote(MALLORY_PAYS)
         own = sale.quote(ALICE_PAYS)
@@ -142,11 +143,11 @@ def test_what_the_operator_is_shown_and_refused_names_both_sides(
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=14)
-"""Which quote names which transfer, in which order."""
+"""Sequences of (quote, transaction): each step claims that quote with that transaction."""
 
 
 def played(sale: Sale, steps: Sequence[tuple[int, int]]) -> None:
-    """Claims of Alice's and Mallory's quotes over the same five transactions, then every case is settled."""
+    """Claims Alice's and Mallory's quotes over the same five transactions, then settles every case."""
     alice, other = f"0x{count(sale.ledger, 'access_quotes') + 10:040x}", MALLORY_PAYS
     quotes = [
         sale.quote(alice),
@@ -185,7 +186,7 @@ def played(sale: Sale, steps: Sequence[tuple[int, int]]) -> None:
 
 
 def money_of(sale: Sale, transactions: Sequence[str]) -> dict[str, int]:
-    """What is recorded of each transaction: by the claim that uses it, else by its case."""
+    """Returns the amount recorded for each transaction: by the claim that uses it, otherwise by its case."""
     statement = text("""
         select transaction_hash, amount from access_payments
         union all

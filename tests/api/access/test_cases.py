@@ -1,4 +1,4 @@
-"""Money of a wrong amount, too late or sent twice has a case, and each case ends (L5, L10).
+"""Money of a wrong amount, too late or sent twice opens a case, and each case is settled (L5, L10).
 
 | money | test |
 |---|---|
@@ -62,7 +62,7 @@ def sale_here(tmp_path: Any) -> Any:
 
 
 def sent(sale: Sale, by: int, *, payer: str = ALICE.address, plan: str = "api_basic_monthly") -> tuple[Any, str, Any]:
-    """A quote of Alice, a payment of it that differs `by` so much, and the refusal of its claim."""
+    """Returns a quote for Alice, a payment that differs from it by `by`, and the refusal of its claim."""
     quote = sale.quote(payer, plan)
     transaction = sale.pay(quote, amount=due_of(quote).amount + by)
     return quote, transaction, sale.claim(quote, transaction)
@@ -125,7 +125,7 @@ def test_a_contract_reads_its_case_by_its_own_word(sale_here: Sale, stands_by: l
 
 
 def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> None:
-    """S1, S2, S8: each transfer is one quote's; both are used by the one claim that issues the first quote's key."""
+    """S1, S2, S8: each transfer pays one quote; both are used by the one claim that issues the first quote's key."""
     first, first_paid, refusal = sent(sale, -3_000_000, plan="api_pro_monthly")
     case_id = case_in(refusal)
     supplement = supplement_of(sale, case_id)
@@ -170,7 +170,7 @@ def test_a_supplement_has_its_own_time_though_the_first_quote_is_over(sale: Sale
     first, _, refusal = sent(sale, -7)
     case_id = case_in(refusal)
     sale.pass_time((QUOTE_TTL + CLAIM_GRACE + timedelta(days=1)).total_seconds())
-    sale.quote(ALICE.address)  # which lets the first quote's amount go
+    sale.quote(ALICE.address)  # this frees the first quote's amount
     old = supplement_of(sale, case_id)
     sale.pass_time(QUOTE_TTL.total_seconds() + 1)
     new = supplement_of(sale, case_id)
@@ -355,7 +355,7 @@ def test_a_first_payment_that_has_left_the_chain_makes_the_supplement_wait(sale_
 
 
 def watch(sale: Sale) -> set[Outcome]:
-    """Look once at every payment, as the watchers do."""
+    """Checks every payment once, as the watchers do."""
     found = set()
     for watched in payments_to_watch(sale.ledger, sale.service.rail):
         payment = watched.payment

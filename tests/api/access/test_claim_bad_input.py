@@ -1,4 +1,5 @@
-"""Input that agents and attackers send to paid access: each refused as described, with nothing looked up or kept."""
+"""Input that agents and attackers send to paid access: each is refused as described, with no look-up and nothing
+stored."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ WHOLE = {
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
-    """Its only provider is a closed port: whoever asks it gets a 202 and fails the test."""
+    """A shop whose only provider is a closed port: a request that reaches it gets a 202 and fails the test."""
     here = Settings(
         _env_file=None,
         data_dir=tmp_path_factory.mktemp("shop"),
@@ -54,7 +55,7 @@ def answered(shop: KeyedService, path: str, body: str | bytes, **headers: str) -
 
 
 def described(path: str, method: str, answer: Any) -> None:
-    """The answer is one that the description knows, in its schema."""
+    """Asserts that the description contains the answer's status, and that its body matches the schema."""
     responses = DESCRIPTION["paths"][path][method]["responses"]
     assert str(answer.status_code) in responses, (answer.status_code, answer.text)
     media_type = answer.headers["content-type"].partition(";")[0]
@@ -141,7 +142,7 @@ def test_a_bad_request_for_a_quote_is_refused(shop: KeyedService, name: str) -> 
 
 @pytest.mark.both_engines
 def test_a_null_character_is_no_fault_on_either_engine(ledger_settings: Settings) -> None:
-    """PostgreSQL keeps none in its texts."""
+    """PostgreSQL stores no null characters in its texts."""
     with on_sale(ledger_settings) as sale:
         for field in ("agentId", "agentName", "assistantId", "userId"):
             asked = {"payerAddress": new_payer(), field: "a\u0000b"}
@@ -178,7 +179,7 @@ def test_methods_that_routes_do_not_have_are_refused(shop: KeyedService) -> None
 
 
 def test_keys_that_disagree_or_are_no_longer_good_are_no_keys(shop: KeyedService) -> None:
-    """Of a revoked or suspended claim; past its paid time a key still opens, with the limits of the free tier."""
+    """Covers revoked and suspended claims. After its paid time a key still works, with the limits of the free tier."""
     good, other, revoked, suspended = (shop.key() for _ in range(4))
     expired = shop.key(Tier.PRO, paid_until=datetime.fromtimestamp(shop.now_s, UTC) - timedelta(seconds=1))
     shop.change(revoke_key, revoked)
@@ -204,7 +205,7 @@ TEXTS = st.sampled_from(
 
 
 def bodies_of(path: str) -> st.SearchStrategy[Any]:
-    """Objects with the fields that the description gives a route's body, right and wrong, beside anything at all."""
+    """Generates bodies with the fields of a route's described body, valid and invalid, and arbitrary JSON as well."""
     reference = DESCRIPTION["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     fields = DESCRIPTION["components"]["schemas"][reference.rpartition("/")[2]]["properties"]
     assert fields

@@ -1,4 +1,4 @@
-"""A coin that begins to take a fee on transfers, as an upgrade of USDC could, pays no quote by what is left (S9)."""
+"""If a coin begins to take a fee on transfers, as an upgrade of USDC could, the remaining amount pays no quote (S9)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ FEE_UNITS = 1_000
 COLLECTOR = "fe" * 20
 
 TO, CALLER, FEE_TO = bytes.fromhex("600435"), b"\x33", b"\x73" + bytes.fromhex(COLLECTOR)
-"""Pushes of the recipient, who pays and who collects: CALLDATALOAD(4), CALLER, an address."""
+"""Code that pushes the recipient, the payer and the fee collector: CALLDATALOAD(4), CALLER, an address."""
 WHOLE, REST = bytes.fromhex("602435"), b"\x61" + FEE_UNITS.to_bytes(2) + bytes.fromhex("60243503")
 FEE = b"\x61" + FEE_UNITS.to_bytes(2)
 
 
 def emitting(*transfers: tuple[bytes, bytes, bytes]) -> str:
-    """Runtime code whose every call emits `Transfer(sender, recipient, value)` of the given pushes and returns true."""
+    """Returns runtime code whose every call emits `Transfer(sender, recipient, value)` with the given pushes and
+    returns true."""
     code = b""
     for sender, recipient, value in transfers:
         stored = value + bytes.fromhex("600052")  # MSTORE(0, value)

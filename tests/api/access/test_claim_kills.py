@@ -1,4 +1,4 @@
-"""L2: whoever paid ends with exactly one key, although the server of two workers is killed; `make soak` kills more."""
+"""L2: a buyer who paid gets exactly one key, although the server of two workers is killed; `make soak` kills more."""
 
 from __future__ import annotations
 

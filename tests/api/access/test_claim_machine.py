@@ -1,4 +1,4 @@
-"""Buyers, thieves, liars and accidents in any order, against a model of what each of them must be told.
+"""Buyers, thieves, liars and accidents in any order, against a model of the answers that each of them must get.
 
 Independent small steps issue next to nothing, so every rule is a whole scenario; what came of them is counted, and
 rounds of scenarios run until every count has reached its floor: a machine that no longer reaches an outcome tests
@@ -36,13 +36,14 @@ GRACE_S = int(CLAIM_GRACE.total_seconds())
 
 
 class Buying(RuleBasedStateMachine):
-    """One shop for all runs; every scenario has buyers of its own, but later ones meet what earlier ones left."""
+    """One shop for all runs. Every scenario has its own buyers, but later scenarios meet what earlier ones left."""
 
     sale: Sale
     seen: Counter[tuple[int, str]]
     keys: set[str]
     surprises: list[str]
-    """Answers that no scenario allows. The shop keeps what the first one left, so that a replay may fail elsewhere."""
+    """Answers that no scenario allows. The shop keeps the state that the first one left, so a replay may fail
+    elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -297,11 +298,11 @@ class Buying(RuleBasedStateMachine):
 
 
 FLOOR = 20 * ROUNDS
-"""Of each status in one run."""
+"""Fewest occurrences of each status in one run."""
 
 EXAMPLES_A_ROUND = 4
 MOST_ROUNDS = 20
-"""A few rounds reach the floors; a machine that needs so many has lost an outcome."""
+"""A few rounds reach the floors; a machine that needs this many no longer reaches some outcome."""
 
 CODES = {
     (201, "issued"),
@@ -311,7 +312,7 @@ CODES = {
     *((402, code) for code in ("quote_mismatch", "payment_before_quote", "payment_late", "claim_late", "case_closed")),
     *((409, code) for code in ("claim_exists", "transfer_already_used", "claim_in_progress", "idempotency_mismatch")),
 }
-"""Every outcome that a claim can have, but for proofs of the payer."""
+"""Every outcome that a claim can have, except those of the payer's proofs."""
 
 
 def machine_of(sale: Sale) -> type[Buying]:
@@ -363,7 +364,7 @@ def by_status(seen: Counter[tuple[int, str]]) -> Counter[int]:
 
 
 def run_until_floors_are_reached(machine: Any, first_seed: int) -> None:
-    """Runs rounds of random scenarios, each with the next seed, until every status was met `FLOOR` times."""
+    """Runs rounds of random scenarios, each with the next seed, until every status has occurred `FLOOR` times."""
     for number in range(first_seed, first_seed + MOST_ROUNDS):
         run_state_machine_as_test(
             seed(number)(machine),
@@ -391,7 +392,7 @@ def test_whatever_buyers_thieves_and_liars_do_the_shop_stays_sound(ledger_settin
 
 
 class OnlyIssues(RuleBasedStateMachine):
-    """A shop that refuses nothing and makes nobody wait."""
+    """A shop that refuses nothing and never makes a client wait."""
 
     seen: ClassVar[Counter[tuple[int, str]]] = Counter()
 

@@ -1,4 +1,4 @@
-"""What a real EVM does with payments: every kind of transfer as contracts really emit it, blocks, times and reorgs.
+"""Payments on a real EVM: every kind of transfer as contracts emit it, blocks, times and reorgs.
 
 Transactions of several transfers are contract creations, whose code makes the calls: so is their hash that of one.
 """
@@ -47,7 +47,7 @@ def units_of(quote: dict[str, Any]) -> int:
 
 
 def in_one_transaction(paid: PaidService, calls: list[tuple[str, str]]) -> str:
-    """Make calls (contract, call data) from the code of a contract creation; the transaction's hash.
+    """Makes calls (contract, call data) from the code of a contract creation and returns the transaction's hash.
 
     PAYER and the treasury let that contract move their coins beforehand.
     """
@@ -67,7 +67,7 @@ def in_one_transaction(paid: PaidService, calls: list[tuple[str, str]]) -> str:
 
 
 def _calling(calls: list[tuple[str, bytes]]) -> bytes:
-    """Creation code that makes each call, reverts where one fails, and leaves an empty contract."""
+    """Returns creation code that makes each call, reverts if one fails, and leaves an empty contract."""
 
     def code(data_at: list[int]) -> bytes:
         made = b""
@@ -85,13 +85,13 @@ def _calling(calls: list[tuple[str, bytes]]) -> bytes:
 
 
 def paying(paid: PaidService, quote: dict[str, Any], **changed: Any) -> tuple[str, str]:
-    """A call that moves the quote's amount from the payer to the treasury, or something like it."""
+    """Returns a call that moves the quote's amount from the payer to the treasury, or a variation of it."""
     sender, to = changed.get("sender", PAYER.address), changed.get("to", TREASURY)
     return changed.get("asset", paid.usdc), calldata(TRANSFER_FROM, sender, to, changed.get("units", units_of(quote)))
 
 
 def test_a_payment_out_of_a_contract_creation_by_a_stranger_is_a_payment(paid: PaidService) -> None:
-    """S7: who sent the transaction, and to whom, says nothing; the log does."""
+    """S7: the sender and the recipient of the transaction prove nothing; the log does."""
     quote = paid.quoted()
     assert told(paid, quote, in_one_transaction(paid, [paying(paid, quote)])) == (201, "issued")
 
@@ -143,7 +143,7 @@ def test_anything_but_the_one_transfer_is_refused(paid_here: PaidService, change
 
 
 def test_a_token_with_the_same_code_at_another_address_is_another_token(paid: PaidService) -> None:
-    """S6: name, symbol, code and logs are all alike; only the address is not."""
+    """S6: name, symbol, code and logs are all alike; only the address differs."""
     fake = deploy(paid.rpc, paid.deployer, "UsdcStandIn")
     code = [paid.rpc.call("eth_getCode", each, "latest") for each in (fake, paid.usdc)]
     assert len(code[0]) == len(code[1])
@@ -209,7 +209,7 @@ def test_a_payment_waits_in_mempool_and_first_block_until_it_is_buried(paid: Pai
 
 
 def test_a_payment_that_a_reorg_takes_away_before_the_claim_is_unknown(paid_here: PaidService) -> None:
-    """S11: nothing is issued for it; landed again it pays."""
+    """S11: nothing is issued for it; once it is included again, it pays."""
     paid = paid_here
     quote = paid.quoted()
     transaction = paid.pay(quote)
@@ -221,7 +221,7 @@ def test_a_payment_that_a_reorg_takes_away_before_the_claim_is_unknown(paid_here
 
 
 def test_a_payment_after_expiry_is_late_and_kept(paid_here: PaidService) -> None:
-    """S15: the chain's time decides, not that of the claim."""
+    """S15: the chain's time decides, not the time of the claim."""
     paid = paid_here
     quote = paid.quoted()
     paid.rpc.call("evm_setNextBlockTimestamp", int(time.time()) + 31 * 60)
@@ -231,7 +231,7 @@ def test_a_payment_after_expiry_is_late_and_kept(paid_here: PaidService) -> None
 
 
 def test_a_payment_from_before_the_quote_pays_nothing(tmp_path: Path) -> None:
-    """S15: a chain whose blocks are an hour old when the quote is made."""
+    """S15: the blocks of this chain are an hour old when the quote is created."""
     with Anvil(flags=["--timestamp", str(int(time.time()) - 3600), *PRUNED]) as anvil:
         settings = Settings(_env_file=None, data_dir=tmp_path)
         with selling(settings, anvil, claim_confirmations=2) as paid:

@@ -1,4 +1,4 @@
-"""What the paid claim promises, one test a row, on both engines.
+"""The promises of the paid claim, one test per row, on both engines.
 
 | row | promise | held here, or by |
 |---|---|---|
@@ -79,7 +79,8 @@ def execute(sale: Sale, statement: str) -> None:
 
 @pytest.mark.both_engines
 def test_claims_of_one_quote_at_once_issue_one_key(sale: Sale) -> None:
-    """S1, and the races of one worker: eight at a time, with keys of their own, until every one is answered."""
+    """S1, and the races within one worker: eight claims at a time, each with its own idempotency key, until all are
+    answered."""
     for quote in [sale.quote(new_payer()) for _ in range(3)]:
         body = body_of(quote, sale.pay(quote))
         requests = [("POST", CLAIM, {"json": body, "headers": {"Idempotency-Key": f"k{n}"}}) for n in range(8)]
@@ -91,7 +92,7 @@ def test_claims_of_one_quote_at_once_issue_one_key(sale: Sale) -> None:
 
 
 class Overtaken:
-    """A ledger in which somebody else is faster: `meanwhile` happens before the first transaction."""
+    """A ledger on which somebody else is faster: `meanwhile` runs before the first transaction."""
 
     def __init__(self, ledger: Ledger, meanwhile: Callable[[], object]) -> None:
         self.read = ledger.read
@@ -125,7 +126,7 @@ NO_SALT: Replaced = {quotes.free_amount: lambda price, taken, draw: price}
 
 
 def two_quotes_of_one_amount(sale: Sale) -> list[dict[str, Any]]:
-    """As they can only be where the index that forbids it is gone."""
+    """Such a pair is possible only without the index that forbids it."""
     execute(sale, "drop index access_quotes_amount_of_payer")
     payer = new_payer()
     first = sale.quote(payer)
@@ -151,7 +152,8 @@ def test_a_transfer_that_fits_two_quotes_pays_one_of_them(sale: Sale) -> None:
 
 
 def is_stolen(sale: Sale) -> bool:
-    """Whether a thief who ordered quotes for the payer's address beforehand gets a key for what the payer pays."""
+    """Decides whether a thief who ordered quotes for the payer's address beforehand gets a key for the payer's
+    money."""
     victim = new_payer()
     wanted = {"payerAddress": victim, "operatorAddress": STRANGER, "planId": "api_basic_monthly"}
     ordered = [sale.ask("POST", QUOTE, json=wanted) for _ in range(20)]
@@ -167,7 +169,7 @@ def test_nobody_who_ordered_a_quote_for_the_payer_beforehand_gets_the_payers_key
 
 
 def test_the_seeded_bug_no_salt_is_caught(sale: Sale) -> None:
-    """Alone it is masked by the index of amounts, which then refuses every second quote; so they go together."""
+    """The index of amounts would hide this bug by refusing every second quote, so both are removed together."""
     execute(sale, "drop index access_quotes_amount_of_payer")
     assert not is_stolen(sale)
     with seeded(NO_SALT, quoting):
@@ -183,7 +185,8 @@ def test_without_its_salt_alone_the_index_of_amounts_refuses_the_second_quote(sa
 
 
 def wrong_hashes(sale: Sale) -> list[tuple[int, str]]:
-    """What claims with a hash that is not the quote's are told: before it is redeemed, and when repeated after."""
+    """Returns the answers to claims with hashes other than the quote's, before it is redeemed and when repeated
+    afterwards."""
     quote, other = sale.quote(new_payer()), sale.quote(new_payer())
     transaction = sale.pay(quote)
     changes: list[dict[str, Any]] = [
@@ -212,7 +215,7 @@ def test_the_seeded_bug_no_hash_is_caught(sale: Sale) -> None:
 
 
 def told_with(sale: Sale, modes: tuple[str, str]) -> tuple[int, str]:
-    """What a paid claim is told while two providers over HTTP are in these modes."""
+    """Returns the answer to a paid claim while two providers over HTTP are in these modes."""
     quote = sale.quote(new_payer())
     transaction = sale.pay(quote)
     with ExitStack() as stack:
@@ -220,7 +223,7 @@ def told_with(sale: Sale, modes: tuple[str, str]) -> tuple[int, str]:
         for node in nodes:
             node.lag = 6
             node.lie = _says_it_failed
-        # short only where it is waited out: on a busy machine an honest provider takes longer too
+        # short only where the time-out is waited for: on a busy machine an honest provider takes longer too
         timeout_s = 2.0 * slowness() if "timeout" in modes else HANG_S
         urls = [node.url for node in nodes]
         sale.service._providers = Providers(urls, timeout_s=timeout_s, all_calls_timeout_s=2 * timeout_s)
@@ -238,7 +241,7 @@ def _says_it_failed(method: str, params: Any, truth: Any) -> Any:
 
 @pytest.mark.parametrize("mode", ["lying", *FAULTY])
 def test_one_provider_in_trouble_makes_a_claim_wait_and_never_refuses_it(sale_here: Sale, mode: str) -> None:
-    """S13, S14, L1: whichever of the two it is; once it is well the same claim is issued."""
+    """S13, S14, L1, for either of the two providers; once it has recovered, the same claim is issued."""
     for modes in ((mode, "honest"), ("honest", mode)):
         status, code = told_with(sale_here, modes)
         assert status == 202
@@ -260,7 +263,7 @@ def test_the_seeded_bug_err_is_402_is_caught(sale_here: Sale) -> None:
 
 
 def test_the_twin_of_a_signature_gets_no_second_key(ledger_settings: Settings) -> None:
-    """S18: of one ECDSA signature anybody makes another that holds as well."""
+    """S18: anybody can derive a second valid signature from an ECDSA signature."""
     payer = Account.from_key("0x" + "11" * 32)
     with on_sale(ledger_settings, signature_above_usd=0) as sale:
         quote = sale.quote(payer.address)
@@ -330,7 +333,8 @@ def test_a_callback_to_a_private_address_is_kept_like_any_other(sale_here: Sale,
 
 
 def test_money_of_every_refused_kind_is_kept_for_the_operator(sale: Sale) -> None:
-    """L5: what reached us and pays nothing is listed with its code, once; what did not reach us is not."""
+    """L5: money that reached us and pays nothing is listed once, with its code; money that did not reach us is not
+    listed."""
     listed = {}
     for kind in MISMATCHING:
         quote = sale.quote(new_payer())
@@ -360,7 +364,7 @@ def test_money_of_every_refused_kind_is_kept_for_the_operator(sale: Sale) -> Non
 
 
 def test_quotes_for_a_payer_run_out_for_nobody_else_and_not_for_the_payer(sale_here: Sale) -> None:
-    """L8: whoever fills up a payer's quotes makes the payer sign, and no more."""
+    """L8: exhausting a payer's quotes only makes that payer sign."""
     payer = Account.from_key("0x" + "22" * 32)
     for _ in range(100):
         sale_here.quote(payer.address)
@@ -375,7 +379,7 @@ def test_quotes_for_a_payer_run_out_for_nobody_else_and_not_for_the_payer(sale_h
 
 
 def test_quotes_for_a_contract_do_not_run_out_either(sale_here: Sale) -> None:
-    """L8: a payer without a key of its own gives its word by ERC-1271."""
+    """L8: a payer without a private key proves itself by ERC-1271."""
     payer = new_payer()
     for _ in range(100):
         sale_here.quote(payer)
@@ -397,7 +401,7 @@ def test_quotes_for_a_contract_do_not_run_out_either(sale_here: Sale) -> None:
 
 
 def test_no_answer_but_the_one_that_issues_holds_the_key(sale: Sale, caplog: pytest.LogCaptureFixture) -> None:
-    """S16: not the receipt, not a refusal that was given the key to show, not a log line."""
+    """S16: neither the receipt, nor a refusal of a request that contains the key, nor a log line."""
     quote = sale.quote(new_payer())
     transaction = sale.pay(quote)
     key = api_key_of(sale.claim(quote, transaction, "k"))

@@ -1,4 +1,4 @@
-"""Quotes while the coin of the settings is known to have other decimals than USDC, or nobody knows."""
+"""Quotes while the configured coin is known to have other decimals than USDC, or while nobody knows its decimals."""
 
 import asyncio
 from collections.abc import Iterator

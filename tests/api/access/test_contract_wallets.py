@@ -1,4 +1,5 @@
-"""Wallets that are contracts, on a real EVM: wherever a challenge is signed, the contract's word counts (ERC-1271)."""
+"""Wallets that are contracts, on a real EVM: wherever a challenge is signed, the contract's answer counts
+(ERC-1271)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ OWNER = Account.from_key("0x" + "77" * 32)
 
 
 class CutOff(PaidService):
-    """A service whose chain nobody can ask."""
+    """A service whose chain is unreachable."""
 
     def __init__(self, service: KeyedService) -> None:
         self.service = service
@@ -53,7 +54,7 @@ def wallet(paid: PaidService) -> str:
 
 
 def challenge(paid: PaidService, url: str) -> tuple[dict[str, Any], Send]:
-    """The message that a GET says is to be signed, and how it is answered."""
+    """Returns the message that a GET asks the wallet to sign, and a function that sends the proof."""
     path = url.removeprefix(paid.service.settings.public_base_url)
     answer = paid.get(path)
     assert answer.status_code == 200, answer.text
@@ -85,7 +86,7 @@ def recovery(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
 
 
 def consent(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
-    """The operator that a quote names is another wallet of the same owner than the payer."""
+    """Returns the consent challenge of a quote whose operator and payer are two wallets of the same owner."""
     payer = owned_wallet(paid.rpc, paid.deployer, OWNER.address)
     paid.mint(payer, 1_000_000_000)
     claim_id = bought(paid, payer, operatorAddress=wallet)["claim"]["claimId"]
@@ -110,14 +111,14 @@ def quote(paid: PaidService, wallet: str) -> tuple[dict[str, Any], Send]:
 
 
 def called(paid: PaidService, tool: str, **arguments: Any) -> tuple[bool, dict[str, Any]]:
-    """Whether a tool of a paired session failed, and what it answered."""
+    """Returns whether a tool of a paired session failed, and its answer."""
     body = message("tools/call", {"name": tool, "arguments": arguments})
     answer = paid.service.ask(("POST", "/mcp", JSON, {"content": body}))[0].json()["result"]
     return answer.get("isError", False), json.loads(answer["content"][0]["text"])
 
 
 def session(paid: PaidService, wallet: str) -> tuple[str, dict[str, Any]]:
-    """A new session's token, and what the wallet has to sign so that the session sees its graph."""
+    """Returns a new session's token, and the message that the wallet must sign for the session to see its graph."""
     with paid.service.ledger.transaction() as tx:
         code = issue_code(tx, paid.service.pepper).code
     token = called(paid, "svc_connect_handshake", pairing_code=code)[1]["session_token"]

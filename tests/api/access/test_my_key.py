@@ -1,5 +1,5 @@
-"""A key about itself: its account, rotation that loses no key with a reply, and revocation that holds everywhere at
-once."""
+"""A key manages itself: its account, rotation that survives a lost reply, and revocation that takes effect everywhere
+at once."""
 
 from __future__ import annotations
 

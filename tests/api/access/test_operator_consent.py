@@ -1,4 +1,5 @@
-"""The operator that a quote names owns the key by its own signature, with the claim or after it, and not before."""
+"""The operator that a quote names owns the key through its own signature, with the claim or after it, and not
+before."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def sale_here(tmp_path: Any) -> Iterator[Sale]:
 
 
 def named(sale: Sale, payer: str | None = None, operator: str = OPERATOR.address) -> dict[str, Any]:
-    """A quote that names an operator."""
+    """Returns a quote that names an operator."""
     return sale.quote(payer or new_payer(), operatorAddress=operator)
 
 
@@ -60,7 +61,7 @@ def step_of(quote: dict[str, Any]) -> dict[str, Any]:
 
 
 def claimed(sale: Sale, quote: dict[str, Any], key: str | None = None, **integrity: Any) -> httpx.Response:
-    """The answer to a claim of a paid quote; with `operator`, its proof."""
+    """Returns the answer to a claim of a paid quote; `operator` adds the operator's proof."""
     body = {"integrity": integrity} if integrity else {}
     return sale.claim(quote, sale.pay(quote), key, **body)
 
@@ -73,7 +74,7 @@ def issued(sale: Sale, quote: dict[str, Any], **integrity: Any) -> dict[str, Any
 
 
 def owner_of(sale: Sale, claim_id: str) -> str:
-    """Who owns the claim's key by the ledger, and the claim."""
+    """Returns the owner of the claim and of its key according to the ledger."""
     with sale.ledger.read() as reader:
         claim, key = find_claim(reader, claim_id), alive_key_of_claim(reader, claim_id)
     assert claim is not None and key is not None and claim.owner == key.owner
@@ -84,7 +85,7 @@ def claim_id_of(data: dict[str, Any]) -> str:
     return str(data["claim"]["claimId"])
 
 
-# -- what a name is worth
+# -- what a named address is worth
 
 
 def test_an_operator_that_has_not_signed_is_a_label_and_the_payer_owns_the_key(sale: Sale) -> None:
@@ -193,7 +194,7 @@ def test_a_contract_that_disowns_the_signature_is_refused_and_consumes_nothing(s
 
 
 def test_an_operators_signature_proves_nothing_of_the_payer(ledger_settings: Settings) -> None:
-    """Neither text nor typed data of the two can be taken for one another."""
+    """Neither the text nor the typed data of one can be mistaken for the other."""
     with on_sale(ledger_settings, signature_above_usd=0) as sale:
         quote = named(sale, OTHER.address)
         for proof in (typed(OTHER, step_of(quote)["typedData"]), spoken(OTHER, step_of(quote)["text"])):
@@ -249,7 +250,7 @@ def test_a_contract_that_nobody_can_ask_holds_up_no_paid_claim(sale: Sale, stand
 
 
 def test_the_twin_of_a_consent_gives_no_second_key(sale: Sale) -> None:
-    """S18: of one ECDSA signature anybody makes another that holds as well."""
+    """S18: anybody can derive a second valid signature from an ECDSA signature."""
     quote = named(sale)
     transaction = sale.pay(quote)
     signed = OPERATOR.sign_typed_data(full_message=step_of(quote)["typedData"])
@@ -402,11 +403,11 @@ def test_consents_that_are_sent_at_once_move_the_key_once(sale: Sale) -> None:
     assert it.owner == NAMED
 
 
-# -- the bugs that these promises are about
+# -- the bugs that these promises prevent
 
 
 def is_owned_by_a_name(sale: Sale) -> bool:
-    """Whether somebody who only named an address has a key that is that address's."""
+    """Decides whether a buyer who only named an address gets a key that belongs to that address."""
     return owner_of(sale, claim_id_of(issued(sale, named(sale)))) == NAMED
 
 

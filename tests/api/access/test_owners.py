@@ -42,7 +42,7 @@ def paid(ledger_settings: Settings, anvil: Anvil) -> Iterator[PaidService]:
 
 
 def bought(paid: PaidService, payer: Any = PAYER, **asked: Any) -> dict[str, Any]:
-    """The data of a claim that `payer` paid for."""
+    """Returns the data of a claim that `payer` paid for."""
     quote = paid.quoted(payerAddress=payer.address, **asked)
     answer = paid.claim(quote, paid.pay(quote, sender=payer.address))
     assert answer.status_code == 201, answer.text
@@ -54,14 +54,14 @@ def key_of(claimed: dict[str, Any]) -> str:
 
 
 def signalled(paid: PaidService, key: str, **fields: Any) -> dict[str, Any]:
-    """What became of a signal of `key`."""
+    """Sends a signal with `key` and returns the data of the answer."""
     answer = paid.post(SIGNAL, fields, X_Api_Key=key)
     assert answer.status_code in (200, 201), answer.text
     return dict(answer.json()["data"])
 
 
 def titles(paid: PaidService, key: str, **asked: Any) -> set[str]:
-    """Titles of the private nodes that `key` sees."""
+    """Returns the titles of the private nodes that `key` sees."""
     answer = paid.post(QUERY, {"limit": 1000} | asked, X_Api_Key=key)
     assert answer.status_code == 200, answer.text
     return {node["title"] for node in answer.json()["data"]["nodes"] if node["visibility"] == "private"}
@@ -89,7 +89,7 @@ def path_of(claimed: dict[str, Any], room: str) -> str:
 
 
 def consented(paid: PaidService, claimed: dict[str, Any]) -> dict[str, Any]:
-    """What moved when the operator signed for a claim."""
+    """Signs for a claim as its operator and returns what moved."""
     path = path_of(claimed, "operator")
     answer = paid.post(path, {"proof": signed(OPERATOR, paid.get(path).json()["typedData"])})
     assert answer.status_code == 200, answer.text
@@ -97,13 +97,13 @@ def consented(paid: PaidService, claimed: dict[str, Any]) -> dict[str, Any]:
 
 
 def rotation(paid: PaidService, claimed: dict[str, Any], signer: Any) -> dict[str, Any]:
-    """A signed request for the claim's next key."""
+    """Returns a signed request for the claim's next key."""
     challenge = paid.get(path_of(claimed, "recovery")).json()
     return {"issuedAt": challenge["issuedAt"], "proof": signed(signer, challenge["typedData"])}
 
 
 def goal(paid: PaidService, key: str, title: str, **fields: Any) -> str:
-    """The id of a new goal."""
+    """Creates a goal and returns its id."""
     done = signalled(paid, key, type="Goal", title=title, source="a test", **fields)
     assert done["verdict"] == "approved"
     return str(done["signalId"])

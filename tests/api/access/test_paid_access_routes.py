@@ -1,4 +1,4 @@
-"""Paid access over HTTP against a real EVM: what an agent sees from the catalog to its key."""
+"""Paid access over HTTP against a real EVM, as an agent sees it from the catalog to its key."""
 
 import json
 from datetime import UTC, datetime
@@ -130,7 +130,7 @@ def test_a_pending_claim_never_asks_to_be_sent_again_before_the_budget_of_its_ad
             assert pending.json()["retryAfter"] == wait_s >= 5
             seen.append(wait_s)
             for _ in range(2):
-                paid.get("/api/agent-access/plans")  # others behind the same address
+                paid.get("/api/agent-access/plans")  # other clients of the same address
             paid.service.now_s += wait_s
         assert max(seen) > 5
 
@@ -372,7 +372,7 @@ def test_a_claim_in_the_ledger_says_who_paid_for_whom(paid):
 
 
 WALLET = "601080600b6000396000f3631626ba7e60e01b60005260206000f3"
-"""Creation code of a contract that stands by every signature."""
+"""Creation code of a contract that accepts every signature."""
 SLY_WALLET = "601080600b6000396000f363deadbeef60e01b60005260206000f3"
 
 

@@ -1,5 +1,5 @@
-"""S25: a server that is killed between store, send and answer charges once, and answers the same request after it; so
-does one whose PostgreSQL fails over there."""
+"""S25: a server that is killed between store, send and answer charges once, and answers the same request afterwards; so
+does one whose PostgreSQL fails over at that point."""
 
 from __future__ import annotations
 

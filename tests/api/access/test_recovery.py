@@ -1,4 +1,5 @@
-"""A lost key is replaced by the payer's signature (L4): once a challenge, by nobody else, the old one is revoked."""
+"""A lost key is replaced by the payer's signature (L4): once per challenge, by nobody else, and the old key is
+revoked."""
 
 from __future__ import annotations
 
@@ -237,7 +238,7 @@ def test_a_contract_that_nobody_can_ask_is_asked_again_later(ledger_settings: Se
 
 
 def _wallet(paid: PaidService, says: str) -> str:
-    """A contract that answers every call with `says` and 28 zero bytes."""
+    """Returns a contract that answers every call with `says` and 28 zero bytes."""
     word = says.removeprefix("0x").ljust(64, "0")
     runtime = f"7f{word}60005260206000f3"
     size = len(runtime) // 2

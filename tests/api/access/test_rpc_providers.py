@@ -48,7 +48,7 @@ def test_a_faulty_provider_is_silent_within_bounds_and_hides_no_other(mode, capl
     chain, transaction = chain_with_payment()
     with Provider(chain) as honest, Provider(chain, mode) as faulty:
         began = time.monotonic()
-        # short only where it is waited out: on a busy machine the honest one takes longer too
+        # short only where the time-out is waited for: on a busy machine the honest one takes longer too
         timeout_s = 2.0 * slowness() if mode == "timeout" else HANG_S
         heard, silent = views_of(
             honest, faulty, transaction=transaction, timeout_s=timeout_s, all_calls_timeout_s=2 * timeout_s

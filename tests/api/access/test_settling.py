@@ -36,7 +36,7 @@ def service(ledger_settings: Settings) -> Iterator[Paying]:
 def test_whatever_fails_at_whatever_step_nobody_is_charged_twice_or_without_an_answer(
     ledger_settings: Settings,
 ) -> None:
-    """Every fifth step by default; each step in a soak."""
+    """Every fifth step by default, every step in a soak."""
     modes = [(mode, path) for mode in MODES for path in (CHECK, LIVE)]
     rounds = rounds_of(ledger_settings, modes, every=max(1, 6 - ROUNDS), seed=seed_of_run())
     assert rounds.wrong == []
@@ -45,7 +45,7 @@ def test_whatever_fails_at_whatever_step_nobody_is_charged_twice_or_without_an_a
 
 
 def charged(service: Paying, payload: dict[str, Any]) -> int:
-    """What the treasury has got from the payer of a payload."""
+    """Returns the amount that the treasury has received from the payer of a payload."""
     payer = payload["payload"]["authorization"]["from"].lower()
     return 10**9 - service.chain.coins[payer]
 
@@ -61,7 +61,7 @@ def reason_of(answer: httpx.Response) -> str:
 
 
 def held_back(service: Paying, **changed: Any) -> dict[str, Any]:
-    """A payment that was sent and that no block takes yet, by a service whose requests wait for a moment only."""
+    """Returns a payment that was sent and is in no block yet, on a service whose requests wait only for a moment."""
     service.start(wait_s=0.05)
     service.chain.holding = True
     payload = service.signed(**changed)
@@ -73,7 +73,7 @@ def held_back(service: Paying, **changed: Any) -> dict[str, Any]:
 
 
 def answered(service: Paying, payload: dict[str, Any]) -> httpx.Response:
-    """The answer to a payment, asked for again while it is under way."""
+    """Repeats a payment while it is under way and returns the final answer."""
     ends = time.monotonic() + HANG_S
     while (answer := service.ask(payload)).status_code == 202 and time.monotonic() < ends:
         pass
@@ -207,7 +207,7 @@ def test_a_nonce_that_somebody_else_uses_up_is_given_up_for_the_next(service: Pa
 
 
 def test_nonces_that_are_missing_are_filled_so_that_none_waits_for_ever(service: Paying) -> None:
-    """As after a chain that goes on from an older state, and a ledger from an older backup."""
+    """Models a chain that continues from an older state, and a ledger restored from an older backup."""
     relayer = RELAYER.address.lower()
     service.chain.nonces[relayer] = 3
     payload = held_back(service)
@@ -360,7 +360,7 @@ def test_a_reorganised_payment_suspends_the_key_is_sent_again_and_reinstates_it(
 
 
 def watched(service: Paying) -> list[Outcome]:
-    """Every payment of a claim is looked at once, as the watcher does; the outcomes."""
+    """Checks every payment of a claim once, as the watcher does, and returns the outcomes."""
     outcomes = []
     for each in payments_to_watch(service.ledger, service.settlements.rail):
         payment = each.payment

@@ -1,4 +1,4 @@
-"""Two hosts on one PostgreSQL ledger: what one of them quotes, claims or suspends holds at the other at once."""
+"""Two hosts on one PostgreSQL ledger: a quote, claim or suspension by one of them holds at the other at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SVC = Path(sys.executable).with_name("svc")
 
 
 class Hosts:
-    """Two services with directories of their own, the same ledger, secret and signing key."""
+    """Two services with separate directories and the same ledger, secret and signing key."""
 
     def __init__(self, first: PaidService, second: KeyedService) -> None:
         self.first = first

@@ -1,4 +1,5 @@
-"""Payments by signature on a real EVM: what x402 clients buy, how it is bound to a request, and what is refused."""
+"""Payments by signature on a real EVM: what x402 clients buy, how a payment is bound to a request, and what is
+refused."""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ def test_the_official_python_client_buys_a_call_and_a_key_in_two_requests_each(p
 
 
 def test_a_second_key_of_a_plan_is_sold_to_the_same_wallet_with_a_warning(paid: PaidService) -> None:
-    """What a quote says before the payment, which has no quote here."""
+    """Here no quote exists to carry the warning before the payment."""
 
     def bought(offer: str, wallet: Any = BUYER) -> list[dict[str, Any]]:
         pays = payment(offered(paid.get(LIVE)), offer=offer, wallet=wallet)
@@ -147,7 +148,7 @@ def test_a_transaction_of_ours_pays_no_quote_that_happens_to_ask_for_its_amount(
 
 
 def quote_of_price(paid: PaidService) -> dict[str, Any]:
-    """A quote for exactly the price, as chance gives it once in 10,000 times."""
+    """Returns a quote for exactly the price, which chance produces once in 10,000 times."""
     plan = load_plans()[DEFAULT_PLAN]
     made = make_quote(
         QuoteRequest(payer_address=BUYER.address),

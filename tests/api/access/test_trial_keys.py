@@ -1,4 +1,4 @@
-"""A trial key costs a signature: one a wallet, few a network, a day's worth for all, one for a challenge."""
+"""A trial key costs a signature: one per wallet, a few per network, a daily quota for all, one per challenge."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_network_is_an_ipv4_24_or_an_ipv6_64(service: KeyedService) -> None:
 
 def test_a_wallet_gets_one_a_month_and_none_beside_another_key(service: KeyedService) -> None:
     trial_key(service, ADA)
-    time.sleep(1.01)  # a challenge of the same second is the same one
+    time.sleep(1.01)  # a challenge of the same second is the same challenge
     again = asked(service, ADA)
     assert (again.status_code, again.json()["code"]) == (409, "trial_taken")
     service.key(Tier.FREE, owner=BOB.address.lower())

@@ -1,4 +1,5 @@
-"""Issued claims watched on a real chain: what leaves it suspends the key, what is back reinstates it (S12); clocks."""
+"""Issued claims are watched on a real chain: a payment that leaves it suspends the key, its return reinstates it (S12);
+clock skew."""
 
 from __future__ import annotations
 
@@ -54,17 +55,18 @@ class Sold:
         self.key = answer.json()["data"]["activationPacket"]["apiKey"]
 
     def land(self) -> int:
-        """Send the signed payment, the same each time; the block that took it."""
+        """Sends the signed payment, the same each time, and returns the block that includes it."""
         return int(
             mined_receipt(self.paid.rpc, self.paid.rpc.call("eth_sendRawTransaction", self.raw))["blockNumber"], 16
         )
 
     def reorg(self, depth: int) -> None:
-        """Replace the newest blocks by empty ones."""
+        """Replaces the newest blocks by empty ones."""
         self.paid.rpc.call("anvil_reorg", depth, [])
 
     def state(self) -> tuple[str, str, bool, int, str]:
-        """Of claim and key, whether it is final, what a request with the key gives, what the receipt says."""
+        """Returns the states of claim and key, whether the claim is final, the status of a request with the key, and
+        the receipt's status."""
         with self.paid.service.ledger.read() as reader:
             claim, key = find_claim(reader, self.claim_id), alive_key_of_claim(reader, self.claim_id)
         (answer,) = self.paid.service.ask(("POST", CHECK, {"X-Api-Key": self.key}, {"json": ACTION}))
@@ -75,7 +77,7 @@ class Sold:
 
 @pytest.fixture
 def sold(ledger_settings: Settings, anvil: Anvil) -> Any:
-    # one confirmation settles a claim here, so that blocks above finality can be taken away again
+    # one confirmation settles a claim here, so that blocks above finality can be removed again
     with selling(ledger_settings, anvil, claim_confirmations=1) as paid:
         yield Sold(paid)
 
@@ -161,7 +163,7 @@ def test_a_payment_that_leaves_the_chain_before_its_claim_issues_nothing(
 
 @pytest.mark.both_engines
 def test_of_two_watchers_that_saw_different_things_the_later_one_does_not_undo_the_earlier(sold) -> None:
-    """What was seen before somebody else moved the claim is older than that."""
+    """An observation made before another watcher moved the claim is older than that move."""
     ledger, settings = sold.paid.service.ledger, sold.paid.service.settings
     (before,) = payments_to_watch(ledger, rail_of(settings))
     seen_standing = asyncio.run(

@@ -1,4 +1,4 @@
-"""A running service whose companion application gives the codes: pairing over HTTP, from many addresses."""
+"""A running service whose companion application issues the codes: pairing over HTTP, from many addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hand-off against a companion application that is honest, and ones that are anything else."""
+"""The hand-off against an honest companion application, and against faulty and hostile ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_without_a_secret_a_companion_on_this_machine_is_believed_and_no_other(c
 
 
 def bent(**changes: object) -> Callable[[Reply], None]:
-    """A reply with other fields, rightly signed."""
+    """Returns a behaviour that changes fields of the body and signs it correctly."""
 
     def behave(reply: Reply) -> None:
         said = json.loads(reply.body) | changes
@@ -79,7 +79,7 @@ def bent(**changes: object) -> Callable[[Reply], None]:
 
 
 def then(**changes: object) -> Callable[[Reply], None]:
-    """A right reply that is changed after it was signed."""
+    """Returns a behaviour that changes a correct reply after signing it."""
 
     def behave(reply: Reply) -> None:
         reply.sign()
@@ -90,7 +90,7 @@ def then(**changes: object) -> Callable[[Reply], None]:
 
 
 def before(**changes: object) -> Callable[[Reply], None]:
-    """A reply that is changed, then rightly signed."""
+    """Returns a behaviour that changes a reply and then signs it correctly."""
 
     def behave(reply: Reply) -> None:
         for name, value in changes.items():

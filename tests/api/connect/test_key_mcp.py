@@ -1,4 +1,4 @@
-"""The official Python client uses the server by key, in every era, with nothing but a header; and what can go wrong."""
+"""The official Python client uses the server with a key, in every era, with only a header; and what can go wrong."""
 
 import asyncio
 import json
@@ -34,7 +34,8 @@ def service(tmp_path_factory):
 
 
 async def call(client, tool, /, **arguments):
-    """The fields of a tool's result, which is not an error, is the same twice, and fits a context."""
+    """Returns the fields of a tool's result, after checking that it is no error, is the same in both forms, and fits a
+    context."""
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content[0].text
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -43,7 +44,7 @@ async def call(client, tool, /, **arguments):
 
 
 async def problem(client, tool, /, **arguments):
-    """The problem that a tool answers."""
+    """Returns the problem that a tool answers."""
     answer = await client.call_tool(tool, arguments)
     assert answer.is_error
     assert answer.structured_content is None
@@ -65,7 +66,7 @@ def test_every_tool_does_its_work_in_one_step_with_a_header(service, mode):
             written = await call(client, "svc_remember", **FACT)
             found = await call(client, "svc_search", query="where does the office move", scope="own")
             assert [node["id"] for node in found["nodes"]] == [written["id"]]
-            assert time.process_time() - started_s < 3  # of CPU, client and service together
+            assert time.process_time() - started_s < 3  # CPU of client and service together
             assert found["nodes"][0]["properties"] == FACT["properties"]
 
             assert client.protocol_version == NEGOTIATED[mode]
@@ -362,13 +363,13 @@ def test_a_megabyte_is_read_and_a_byte_more_is_413(service):
     assert (refused.status_code, refused.json()["error"]["data"]["code"]) == (413, "body_too_large")
 
 
-# Writes that wait for their owner.
+# Writes that wait for their owner's approval.
 
 RECORD = {"type": "Concept", "source": "a call", "confidence": 0.9}
 
 
 def governed(service, owner, **options):
-    """A key, and the store of a plan of its owner whose records wait for him."""
+    """Returns a key, and the store of its owner's memory plan whose records wait for the owner."""
     issued = service.key(owner, **options)
 
     async def design():
@@ -393,7 +394,7 @@ def record(store, title):
 
 
 class Owner:
-    """Answers questions, and keeps them."""
+    """Answers questions and records them."""
 
     def __init__(self, *actions):
         self.asked = []

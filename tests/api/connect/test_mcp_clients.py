@@ -1,4 +1,5 @@
-"""The official Python client leads the ceremony, in every era, over a running service; in a soak on each ledger."""
+"""The official Python client runs the pairing ceremony, in every era, against a running service; in a soak on each
+ledger."""
 
 import asyncio
 import json
@@ -30,7 +31,7 @@ def service(request, tmp_path_factory):
 
 
 async def call(client, tool, /, **arguments):
-    """The fields of a tool's result, which is not an error, and is the same twice."""
+    """Returns the fields of a tool's result, after checking that it is no error and is the same in both forms."""
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content[0].text
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -38,7 +39,7 @@ async def call(client, tool, /, **arguments):
 
 
 async def problem(client, tool, /, **arguments):
-    """The problem that a tool answers."""
+    """Returns the problem that a tool answers."""
     answer = await client.call_tool(tool, arguments)
     assert answer.is_error
     assert answer.structured_content is None

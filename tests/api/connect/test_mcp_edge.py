@@ -1,4 +1,4 @@
-"""What `/mcp` answers to anything at all: one row an input, as a client sends it over HTTP."""
+"""`/mcp` answers any input: one row per input, sent over HTTP as a client sends it."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ def call(name, **arguments):
     return message("tools/call", {"name": name, "arguments": arguments})
 
 
-# method, headers, body -> status, error code or None, id that comes back
+# method, headers, body -> status, error code or None, id of the answer
 MATRIX = {
     "a request": ("POST", JSON, PING, 200, None, 1),
     "a charset": ("POST", {"content-type": "application/json; charset=utf-8"}, PING, 200, None, 1),

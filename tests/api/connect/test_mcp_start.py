@@ -1,4 +1,5 @@
-"""The MCP SDK is loaded with the first message, or beside the first answers, and never with the front or the rooms."""
+"""The MCP SDK is loaded with the first message or during the first answers, and never together with the front or the
+rooms."""
 
 import subprocess
 import sys

@@ -1,4 +1,5 @@
-"""What a paired session asks the rest of the service: the answers of the HTTP routes, and their problems."""
+"""A paired session reaches the rest of the service through tools: the answers of the HTTP routes, and their
+problems."""
 
 import json
 from datetime import UTC, datetime
@@ -35,7 +36,7 @@ def service(ledger_settings):
 
 
 def call(service, tool, **arguments):
-    """The fields that a tool answers, and whether it failed."""
+    """Returns the fields that a tool answers, and whether it failed."""
     body = message("tools/call", {"name": tool, "arguments": arguments})
     (answer,) = service.ask(("POST", "/mcp", HERE, {"content": body}))
     result = answer.json()["result"]
@@ -179,7 +180,7 @@ def titles(service, token):
 
 
 def stated(service, owner, title):
-    """A key of `owner`, who has one goal."""
+    """Returns a key of `owner`, who has one goal."""
     issued = service.key(owner=owner)
     signal = {"type": "Goal", "title": title, "source": "a test"}
     (answer,) = service.ask(("POST", "/api/v2/world-model/signal", bearer(issued), {"json": signal}))

@@ -1,4 +1,4 @@
-"""Pairing fails closed: whatever is refused looks the same and takes as long, whoever tries and however often."""
+"""Pairing fails closed: every refusal looks the same and takes as long, whoever tries and however often."""
 
 from __future__ import annotations
 

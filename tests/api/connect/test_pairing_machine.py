@@ -1,4 +1,4 @@
-"""Whatever is issued, used, raced, left to expire and closed, in any order and over restarts: one code, one session."""
+"""Codes are issued, used, raced, expired and closed in any order and over restarts: one code opens one session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RACERS = 16
 
 
 def pairing(settings: Settings, clock: Clock) -> type[RuleBasedStateMachine]:
-    """The machine on one ledger; its runs follow one another there."""
+    """Returns the machine on one ledger, on which its runs follow one another."""
 
     class Pairing(RuleBasedStateMachine):
         codes = Bundle("codes")

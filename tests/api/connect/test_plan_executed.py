@@ -1,5 +1,5 @@
-"""The set-up plan followed to its end in scratch homes against a running service: each command runs, each check fails
-before its step and holds after it, and each step is undone."""
+"""The set-up plan is followed to its end in scratch homes against a running service: each command runs, each check
+fails before its step and passes after it, and each step can be undone."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CHOICES = [
 ]
 BASH = shutil.which("bash")
 LOOKS_ALONE = {"prerequisites", "verify_tools", "verify_guardrail"}
-"""Steps that change nothing, so that nothing of them can be missing before."""
+"""Steps that change nothing, so that their checks already pass before them."""
 
 ANSWERS = {
     "name": "Ada Machine-Name",
@@ -73,13 +73,13 @@ class Desk:
         return open_ledger(self.service.settings, self.service.settings.data_dir)
 
     def session(self) -> str:
-        """The token of a session that was paired with a fresh code."""
+        """Returns the token of a session that was paired with a fresh code."""
         with closing(self.ledger()) as ledger, ledger.transaction() as tx:
             code = issue_code(tx, load_secrets(self.service.settings).pepper).code
         return str(self.tool("svc_connect_handshake", {"pairing_code": code})["session_token"])
 
     def tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """What a tool answers; what it says of an error too."""
+        """Returns a tool's answer, including that of an error."""
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
         headers = {"Accept": "application/json, text/event-stream"}
         answer = httpx.post(f"{self.url}/mcp", json=call, headers=headers, timeout=HANG_S)
@@ -102,7 +102,7 @@ def machine_at(home: Path, desk: Desk, token: str, **answers: str) -> Machine:
 
 
 def pay(desk: Desk, machine: Machine, plan: ConnectPlan) -> dict[str, str]:
-    """What the user gives who pays the quote of the workspace."""
+    """Pays the quote of the workspace, as the user does, and returns what the user reports."""
     quote = json.loads((machine.workspace(plan) / "quote.json").read_text())
     return {"transaction_hash": desk.service.pay(quote)}
 
@@ -113,14 +113,14 @@ def environment_of(machine: Machine, plan: ConnectPlan) -> dict[str, str]:
 
 
 def follow(desk: Desk, machine: Machine, plan: ConnectPlan, step: PlanStep, token: str) -> None:
-    """One step: its check fails before it and holds after it, it is undone without a trace, and done again."""
+    """Follows one step: its check fails before it and passes after it, it is undone without a trace, and done again."""
     if step.id not in LOOKS_ALONE:
         assert not machine.passes(step), step.id
     if step.by_user:
         machine.answers = {**machine.answers, **pay(desk, machine, plan)}
     before = machine.tree()
     assert machine.do(plan, step) == [], step.id
-    if step.id != "claim":  # whose key can be had again until its first use alone, which is the check
+    if step.id != "claim":  # whose key is available again only until its first use, which is the check
         assert machine.do(plan, step) == [], f"{step.id}, once more"
         assert machine.passes(step), step.id
         assert machine.roll_back(step) == [], step.id
@@ -177,7 +177,7 @@ def test_every_command_runs_every_check_is_real_and_every_step_is_undone(desk: D
 
 
 def assert_seen(desk: Desk, choice: Choice, intake_id: str) -> None:
-    """The set-up is counted in the warehouse, and in the graph it is a part of its intake."""
+    """Asserts that the set-up is counted in the warehouse and is part of its intake in the graph."""
     settings = desk.service.settings
     with Warehouse(settings.data_dir).connect() as connection, closing(desk.ledger()) as ledger:
         sync_intakes(connection, ledger)
@@ -194,7 +194,8 @@ def assert_seen(desk: Desk, choice: Choice, intake_id: str) -> None:
 
 
 def in_another_session(desk: Desk, machine: Machine, plan: ConnectPlan) -> None:
-    """Who is paired anew finds every step done by its checks: nothing is written over, least of all the key."""
+    """Pairs again and asserts that every step is found done by its checks: nothing is overwritten, least of all the
+    key."""
     token, before = desk.session(), machine.tree()
     machine.call = lambda tool, arguments: desk.tool(tool, arguments | {"session_token": token})
     progress = desk.tool("svc_connect_plan", {"session_token": token, **plan.choice.model_dump()})["progress"]
@@ -212,7 +213,7 @@ PLAIN = Choice(assistant="claude-code", os="linux")
 
 
 def follow_to(desk: Desk, machine: Machine, plan: ConnectPlan, step_id: str) -> PlanStep:
-    """Do everything that comes before a step; the step."""
+    """Follows all steps before the one named, and returns that step."""
     for step in plan.steps:
         if step.id == step_id:
             return step

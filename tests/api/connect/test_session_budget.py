@@ -1,4 +1,4 @@
-"""Messages of a paired session count against that session, 120 a minute; all others against the address."""
+"""Messages of a paired session count against that session's budget, 120 per minute; all others against the address."""
 
 import json
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ HERE = {**JSON, "host": "127.0.0.1:8000"}
 @pytest.fixture
 def service(ledger_settings):
     with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": ADDRESS_LIMIT})) as running:
-        # not the last second of a minute, which would give the budgets twice
+        # not in the last second of a minute, which would give the budgets twice
         running.now_s = datetime.now(UTC).timestamp() // 60 * 60 + 5
         yield running
 
@@ -31,7 +31,7 @@ def call(tool, **arguments):
 
 
 def paired(service):
-    """A token, whose handshake took one of the address."""
+    """Returns a session token; its handshake used one request of the address."""
     with service.ledger.transaction() as tx:
         code = issue_code(tx, service.pepper).code
     (answer,) = service.ask(post(call("svc_connect_handshake", pairing_code=code)))

@@ -1,4 +1,4 @@
-"""Sessions: they outlive the process, end after 30 minutes or on close, and keep what their assistant reported."""
+"""Sessions outlive the process, end after 30 minutes or on close, and keep what their assistant reported."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_session_ends_after_thirty_minutes_and_is_not_prolonged(ledger_setting
         clock.ahead(timedelta(microseconds=1))
         for ended in (desk.session(token), desk.plan(token), desk.report(token, "workspace"), desk.close(token)):
             assert code_of(ended) == "session_ended"
-        # a call that was let in before the end and writes after it
+        # a call that was admitted before the end and writes after it
         asked = ReportStepArguments(session_token=token, step_id="prerequisites", outcome="failed")
         with pytest.raises(ToolProblem, match="session_ended"):
             asyncio.run(desk.service.report_step(session, asked))

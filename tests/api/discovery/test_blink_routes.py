@@ -1,4 +1,4 @@
-"""Wallet actions over HTTP: what a client of the Actions specification needs, and answers that are of use."""
+"""Wallet actions over HTTP: what a client of the Actions specification needs, and answers that help it."""
 
 import json
 

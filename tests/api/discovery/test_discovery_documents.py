@@ -1,4 +1,4 @@
-"""Discovery documents as the front serves them: types, the alias, the card beside the MCP endpoint, 304 and 404."""
+"""Discovery documents as the front serves them: types, the alias, the card next to the MCP endpoint, 304 and 404."""
 
 import asyncio
 import json

@@ -1,4 +1,5 @@
-"""Health says how far our clock is from the chain's and whether nodes disagree, and is degraded where they do (L9)."""
+"""Health reports how far our clock is from the chain's and whether nodes disagree, and is degraded in both cases
+(L9)."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ class Generation:
 
 @dataclass
 class FreshSite:
-    """A site of which nothing is stale."""
+    """A site with nothing stale."""
 
     generation: Generation = field(default_factory=Generation)
 

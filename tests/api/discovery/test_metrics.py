@@ -1,4 +1,4 @@
-"""`/metrics`: valid OpenMetrics, the same facts as `/health`, and for nobody but this machine and operators."""
+"""`/metrics` is valid OpenMetrics with the same facts as `/health`, and only for this machine and operators."""
 
 import asyncio
 import re

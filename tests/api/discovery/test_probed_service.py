@@ -1,4 +1,4 @@
-"""What looking at the real service finds: everything that it is asked answers as the capability registry expects."""
+"""Probing the real service: every probed route answers as the capability registry expects."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ def test_every_answer_of_the_real_service_is_what_the_registry_expects(tmp_path:
     with addressed_service(tmp_path, "/prefix", rate_limit_per_minute=0) as (service, base_url):
         states = capability_states(installation_of(service.settings))
         asked = requests_needed(states)
-        for _, path in (("GET", "/health"), *asked):  # what loads with a first request is not what is looked at
+        for _, path in (("GET", "/health"), *asked):  # modules that the first request loads are not what is probed here
             httpx.get(base_url + path, timeout=HANG_S)
         answers, attempt = asyncio.run(
             ask_ourselves(base_url, asked, lambda generation: is_our_generation(tmp_path, generation))

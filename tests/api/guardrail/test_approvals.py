@@ -1,4 +1,4 @@
-"""Approvals over HTTP: who may give one, what its token lets pass, once, and what it never does."""
+"""Approvals over HTTP: who may give one, which check its token passes once, and what it never permits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def operators(service: KeyedService) -> dict[str, str]:
 
 
 def checked(service: KeyedService, headers: dict[str, str], token: object = None, **changed: object) -> dict:
-    """The verdict on the action, with a token in its context where there is one."""
+    """Returns the verdict on the action, with the token in its context if there is one."""
     body = {**CHECKED, **changed}
     if token is not None:
         body["context"] = {**body["context"], "approval_token": token}
@@ -113,7 +113,7 @@ def test_a_token_is_for_one_action_and_one_owner(plain):
     }
     for outcome, verdicts in refused.items():
         assert [(verdict["passed"], verdict["approval"]) for verdict in verdicts] == [(False, outcome)] * len(verdicts)
-    # None of these has used it up, and another key of the owner may use it.
+    # None of these attempts used the token up, and another key of the owner may use it.
     assert checked(plain, headers_of(plain), token)["passed"]
 
 

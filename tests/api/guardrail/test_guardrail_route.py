@@ -1,4 +1,5 @@
-"""The guardrail over HTTP: the verdict of the interface, bad input told apart, every check kept without secrets."""
+"""The guardrail over HTTP: the verdict of the interface, distinct errors for bad input, every check stored without
+secrets."""
 
 import asyncio
 import json
@@ -18,7 +19,7 @@ from contracts.settings import Settings
 
 DEEP = b'{"a":' * 1000 + b"1" + b"}" * 1000
 WITHIN_S = 30.0
-"""What a large check waits for a small one; on one thread it would wait in vain."""
+"""How long a large check waits for a small one; with one thread it would wait in vain."""
 DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
@@ -204,7 +205,7 @@ def test_checks_wait_for_a_store_that_is_busy_and_old_ones_are_forgotten(tmp_pat
 
 
 class Waiting:
-    """A guardrail that judges a large action only when a small one was judged meanwhile."""
+    """A guardrail that finishes judging a large action only after a small one was judged."""
 
     def __init__(self) -> None:
         self._guardrail = loaded_guardrail()

@@ -1,4 +1,4 @@
-"""Who registered erases by the token of the first answer, without an operator (P5)."""
+"""A registrant erases by the token of the first answer, without an operator (P5)."""
 
 import threading
 

@@ -31,7 +31,7 @@ def service(ledger_settings):
 
 @contextmanager
 def clock_of(service: KeyedService):
-    """The ledger of the routes reads the time from the list that this yields."""
+    """Yields the list from which the routes' ledger reads the time."""
     clock = [NOON]
     service.stores._ledger = open_ledger(service.settings, service.settings.data_dir, clock=lambda: clock[0])
     yield clock

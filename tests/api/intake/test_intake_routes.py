@@ -1,4 +1,4 @@
-"""Intake over HTTP: what a holder of an id is told, what anybody is told, and what is refused."""
+"""Intake over HTTP: the answers to the holder of an id, the answers to anybody else, and refusals."""
 
 import json
 import re
@@ -321,7 +321,7 @@ def test_a_refused_body_leaves_no_row(service):
         assert reader.head() == 0
 
 
-# What is taken is what the description says, for bodies that are nearly right.
+# The routes accept what the description says, tried with bodies that are nearly right.
 
 _SCHEMA = DESCRIPTION["paths"][INTAKE]["post"]["requestBody"]["content"]["application/json"]["schema"]
 _REGISTRY = Registry().with_resource("urn:svc", Resource.from_contents(DESCRIPTION, default_specification=DRAFT4))

@@ -1,4 +1,5 @@
-"""A paid claim that names an intake moves it on, in the transaction that issues the key; a reversed one suspends it."""
+"""A paid claim that names an intake advances it, in the transaction that issues the key; a reversed payment suspends
+it."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What a registration states and nobody can check is taken, marked and never used; a consent of the future is refused
+"""Unverifiable fields of a registration are accepted, marked and never used; a consent dated in the future is refused
 (P5)."""
 
 from datetime import UTC, datetime, timedelta

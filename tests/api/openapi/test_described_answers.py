@@ -1,4 +1,5 @@
-"""The description against what is served, in both directions: every answer is described, and every status is given."""
+"""The description against the served answers, in both directions: every answer is described, and every status
+occurs."""
 
 import asyncio
 import json
@@ -60,11 +61,12 @@ REACHED_ELSEWHERE = {
     ("mcp", 429): "tests/api/connect",
 }
 BY_SIGNATURE = {202, 402, 409}
-"""What a signed payment leads to, at every operation that needs a key: `tests/api/access/test_settling.py`."""
+"""Statuses of a signed payment, at every operation that needs a key; they are tested in
+`tests/api/access/test_settling.py`."""
 
 
 class Seen(NamedTuple):
-    """One answer, and the operation that was asked."""
+    """One answer, and the operation that gave it."""
 
     operation_id: str
     answer: httpx.Response
@@ -78,12 +80,12 @@ def recorded(tmp_path_factory) -> tuple[WholeService, Recorder, list[Seen]]:
 
 
 def examples_of(operation: dict[str, Any]) -> dict[str, Any]:
-    """The examples of a path's parameters, by name."""
+    """Returns the examples of a path's parameters, by name."""
     return {each["name"]: each["example"] for each in operation.get("parameters", []) if each["in"] == "path"}
 
 
 async def provoked(service: WholeService) -> list[Seen]:
-    """What every operation answers to requests that it has to refuse, or need not answer in full."""
+    """Returns every operation's answers to requests that it must refuse, or need not answer in full."""
     seen = []
     limited = create_app(service.settings.model_copy(update={"rate_limit_per_minute": 1, "trusted_proxies": ()}))
     unlimited = create_app(service.settings.model_copy(update={"rate_limit_per_minute": 0}))
@@ -104,9 +106,9 @@ async def provoked(service: WholeService) -> list[Seen]:
             if path.endswith("/{file}"):
                 asked.append(await client.get(path.format(file="nothing")))
             if is_limited(path):
-                await first.get("/api/token/price")  # the only request of this minute, which may just have begun
+                await first.get("/api/token/price")  # the only request of this minute, which may have begun just now
                 asked.append(await first.request(method, url))
-                if asked[-1].status_code != 429:  # another minute has begun in between
+                if asked[-1].status_code != 429:  # another minute began in between
                     asked.append(await first.request(method, url))
             if "304" in answers:
                 tag = (await client.get(url)).headers["etag"]
@@ -138,13 +140,13 @@ def response_of(seen: Seen) -> dict[str, Any]:
 
 
 def is_of_trials_alone(response: dict[str, Any]) -> bool:
-    """Decides whether only trial keys are refused so: `tests/api/access/test_trial_keys.py`."""
+    """Decides whether only trial keys are refused with this response: see `tests/api/access/test_trial_keys.py`."""
     codes = set(re.findall(r"`(\w+)`:", response["description"]))
     return bool(codes) and codes <= {"trial_excluded", "trial_full"}
 
 
 def is_bought(response: dict[str, Any]) -> bool:
-    """Decides whether only a signed payment is answered so: `tests/api/access/test_signed_payments.py`."""
+    """Decides whether only a signed payment gets this response: see `tests/api/access/test_signed_payments.py`."""
     return response["description"].startswith("A key, bought by the signed payment")
 
 
@@ -283,7 +285,7 @@ def resolve(body: Any, pointer: str) -> Any:
 
 
 def published_at(service: WholeService, example: dict[str, str]) -> Any:
-    """The published document that an example names: JSON or YAML by its value, else text."""
+    """Returns the published document that an example names: the value of JSON or YAML, otherwise the text."""
     path = example["externalValue"].removeprefix(service.settings.public_base_url)
     aliases = {alias.path: row.path for row in PROJECTIONS for alias in row.aliases}
     file = service.house.current / "public" / file_of(aliases.get(path, path))

@@ -1,7 +1,7 @@
-"""The description, as it is published, under the linters that others use; in a soak also the one of API v2.
+"""The published description passes the linters that others use; in a soak so does the description of API v2.
 
-That is a part of the whole and complete, as `test_described_answers.py` shows. The service listens at the address that
-is in it, since Redocly asks there for each example that is a published document.
+The latter is a part of the whole and complete, as `test_described_answers.py` shows. The service listens at the address
+that the description contains, since Redocly requests each example there that is a published document.
 """
 
 import json
@@ -17,7 +17,7 @@ from contracts.discovery.openapi import OPENAPI_PATH, OPENAPI_V2_PATH
 pytestmark = pytest.mark.web
 
 QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-"""It asks nobody else."""
+"""Keeps Redocly from contacting other hosts."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
-"""The curl lines of the documentation, run as they stand by a shell against a running service.
+"""The curl lines of the documentation, run unchanged by a shell against a running service.
 
-A line whose example names something of the service at which it was recorded finds nothing at another one. Every other
-line that needs no payment gets the answer that its page describes.
+A line that names an object of the service at which its example was recorded finds nothing at another service. Every
+other line that needs no payment gets the answer that its page describes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SHOW_THE_STATUS = "curl() { command curl --silent --show-error --output answer -
 
 
 class Ran(NamedTuple):
-    """What a line got: the answer's status and body."""
+    """The answer to a line: status and body."""
 
     status: int
     body: bytes
@@ -68,7 +68,7 @@ def service(tmp_path_factory) -> Iterator[tuple[WholeService, str]]:
 
 
 def run(operation: Operation, service: tuple[WholeService, str], directory: Path) -> Ran:
-    """Runs the line of an operation in bash, with a new key of an owner of its own where it sends one."""
+    """Runs an operation's line in bash; if it sends a key, with a new key that has its own owner."""
     whole, url = service
     if operation.body_examples:
         (directory / "body.json").write_text(operation.body_examples[0].text or "")

@@ -138,7 +138,7 @@ def test_a_purchase_recorded_at_another_price_is_left_out_but_not_its_refusals(m
     monkeypatch.setattr(examples, "PRICES", changed)
     published = expanded(
         description_for(Installation("https://svc.example/later"), {})
-    )  # a process reads what is recorded once
+    )  # a process reads the recorded files once
     assert not any("examples" in media for media in receipts(published))
     refused = published["paths"][CLAIM_PATH]["post"]["responses"]["402"]["content"]["application/problem+json"]
     assert "quote_mismatch" in refused["examples"]
@@ -146,12 +146,12 @@ def test_a_purchase_recorded_at_another_price_is_left_out_but_not_its_refusals(m
 
 
 DESCRIBED = tuple(row.path for row in PROJECTIONS if row.is_described)
-"""Documents, whose bodies are examples; pages are not."""
+"""Documents whose bodies are examples, which excludes pages."""
 
 
 @contextmanager
 def with_plans(data_dir: Path, monkeypatch, count: int) -> Iterator[House]:
-    """A house with nothing published, while `plans.yaml` has `count` plans."""
+    """Yields a house with nothing published, while `plans.yaml` has `count` plans."""
     plans = yaml.safe_load(PLANS_FILE.read_text())
     known = sum("tier" in row for row in plans)
     more = [plans[-1] | {"id": f"api_more_{number}"} for number in range(known, count)]
@@ -162,14 +162,14 @@ def with_plans(data_dir: Path, monkeypatch, count: int) -> Iterator[House]:
         with monkeypatch.context() as patched:
             patched.setattr(plans_module, "PLANS_FILE", file)
             load_plans.cache_clear()
-            # at another address, since a process keeps what it made for one
+            # at another address, since a process caches what it built for one
             yield House(data_dir / str(count), base_url=f"https://{count}.plans.example", **given)
     finally:
         load_plans.cache_clear()
 
 
 def description_of(house: House) -> dict:
-    """The description as publishing makes it, without the rest of a generation."""
+    """Returns the description as publishing builds it, without the rest of a generation."""
     (row,) = [row for row in PROJECTIONS if row.path == OPENAPI_PATH]
     with Warehouse(house.data_dir).connect() as connection:
         described: dict = json.loads(row.describe(context_for(connection, house.settings).installation, {}))

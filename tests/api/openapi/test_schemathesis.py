@@ -1,4 +1,4 @@
-"""Schemathesis against the whole running service, in all its phases: examples, coverage, fuzzing and links followed."""
+"""Schemathesis against the whole running service, in all its phases: examples, coverage, fuzzing and followed links."""
 
 import json
 import os
@@ -26,7 +26,7 @@ KNOWN = '[[operations]]\ninclude-operation-id = "{}"\nparameters = {{ "path.{}" 
 
 
 def known_ids(service: WholeService, client: httpx.Client) -> dict[str, tuple[str, str]]:
-    """By operation: the path parameter that names something which is there. A guess would never meet one."""
+    """Returns, by operation, a path parameter and a value that exists, which a guess would never hit."""
     quote = client.post(QUOTE_PATH, json={"payerAddress": PAYER, "operatorAddress": OPERATOR}).json()
     claim = {name: quote[name] for name in ("quoteId", "quoteHash", "paymentRequirementHash")}
     bought = client.post(CLAIM_PATH, json={**claim, "transactionHash": service.pay(quote)})
@@ -52,9 +52,9 @@ def uncovered_operations(client: httpx.Client) -> list[str]:
 
 
 def run(tmp_path: Path, phases: str, examples: int) -> None:
-    """Let it send `examples` random requests of each kind to each operation. Its choices are the same every time.
+    """Lets Schemathesis send `examples` random requests of each kind to each operation, the same in every run.
 
-    Of every tenth operation it covers each value that the description bounds or lists; in a soak, of all.
+    For every tenth operation, or all in a soak, it covers each value that the description bounds or lists.
     """
     with whole_service(tmp_path) as service, listening(service) as url:
         with httpx.Client(base_url=url, timeout=HANG_S) as client:
@@ -69,7 +69,7 @@ def run(tmp_path: Path, phases: str, examples: int) -> None:
             *("--phases", phases, "--max-examples", str(examples), "--generation-deterministic"),
             *("--continue-on-failure", "--no-color", "--no-shrink"),
         ]
-        # The tables of Unicode that Hypothesis keeps there take seconds to make. Examples are not kept.
+        # Hypothesis stores its Unicode tables there, which take seconds to build. Examples are not stored.
         kept = {**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(storage_directory())}
         done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True)
     lines = [line[:LONGEST_LINE] for line in (done.stdout + done.stderr).splitlines() if line.strip()]

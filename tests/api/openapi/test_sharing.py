@@ -1,4 +1,4 @@
-"""What the description shares: a reader who resolves references sees the same as before."""
+"""Sharing components changes nothing: a reader who resolves references sees the same description as before."""
 
 import copy
 import json
@@ -14,7 +14,7 @@ Document = dict[str, Any]
 
 
 def resolved(document: Document, original: Document) -> Document:
-    """The document with every component in its place that the original doesn't have."""
+    """Returns the document with every component inlined that the original doesn't have."""
 
     def put(node: Any) -> Any:
         if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""Any address, any block, any day over HTTP: against a replay in Python, and what is refused with the nearest value."""
+"""Any address, any block and any day over HTTP, against a replay in Python; refusals name the nearest value."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -60,7 +60,7 @@ def get(house, path, **headers):
 
 
 def holders_at(block):
-    """(balance, address) by rank, in plain Python."""
+    """Returns (balance, address) by rank, computed in plain Python."""
     balances = replay(row for row in ROWS if row[0] <= block)
     balances.pop(ZERO_ADDRESS, None)
     return sorted(((held, who) for who, held in balances.items() if held > 0), key=lambda pair: (-pair[0], pair[1]))

@@ -34,7 +34,7 @@ def blob(text: str) -> bytes:
 
 
 def fill(connection) -> None:
-    """45 transfers of the token and 3 of USDC; a balance; three attestations."""
+    """Inserts 45 transfers of the token and 3 of USDC, a balance, and three attestations."""
     for number in range(48):
         token = USDC if number >= 45 else TOKEN
         sides = (ALICE, WALL) if number % 2 else (WALL, ALICE)
@@ -180,7 +180,7 @@ def test_events_are_the_newest_of_their_scope_and_a_token_overrides_it(house, qu
 def test_the_published_default_and_the_same_variant_are_equal(house):
     for path, query in ((EVENTS, "limit=20"), (SNAPSHOT, "events_limit=8&scope=all")):
         assert get(house, path).json() == get(house, f"{path}?{query}").json()
-    with Warehouse(house.data_dir).connect() as connection:  # a minute's run, which leaves the query copy as it is
+    with Warehouse(house.data_dir).connect() as connection:  # a minute's run, which does not change the query copy
         connection.execute("update out_market__eth_price set fetched_at = fetched_at + interval 1 minute")
         rows = [row for row in PROJECTIONS if row.name in ("eth_price", "bidwall_snapshot")]
         house.now += timedelta(minutes=1)

@@ -60,7 +60,7 @@ def test_hops_of_several_fields_are_one_list():
 
 
 class Unread:
-    """Header fields that nobody may look at."""
+    """Header fields that must not be read."""
 
     def __iter__(self):
         raise AssertionError("read")

@@ -1,4 +1,4 @@
-"""What holds of every published document at once, under a base URL with a path: methods, spellings, neighbours."""
+"""Every published document at once, under a base URL with a path: methods, spellings, neighbouring paths."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Site:
         self.application = create_app(self.house.settings)
 
     def ask(self, *requests):
-        """Answers to `(method, path, headers)`, in order."""
+        """Returns the answers to `(method, path, headers)`, in order."""
 
         async def asked():
             async with self.house.client(application=self.application) as client:

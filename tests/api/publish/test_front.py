@@ -26,7 +26,7 @@ def house(tmp_path_factory):
 
 
 def answers(house, *requests, application=None, peer="192.0.2.1"):
-    """Responses to `(method, path, headers)` in order, from one client."""
+    """Returns the responses to `(method, path, headers)`, in order, from one client."""
 
     async def ask():
         async with house.client(application=application, peer=peer) as client:
@@ -49,7 +49,7 @@ def front(house, *, at=None, take=None, application=unreachable, **settings):
 
 
 class Budget:
-    """Counters in memory: `limit` for each key, and who was counted."""
+    """Counters in memory: `limit` for each key, and the keys that were counted."""
 
     def __init__(self):
         self.used = Counter()
@@ -276,7 +276,7 @@ def test_workers_share_the_limit_through_the_store(tmp_path):
             return Counter(answer.status_code for answer in asked)
 
     counts = asyncio.run(traffic())
-    # a window may end on the way, which lets at most the rest through
+    # a window may end meanwhile, which lets at most the rest through
     assert counts[200] >= 20
     assert counts[200] + counts[429] == 30
 

@@ -1,4 +1,5 @@
-"""Fields of limits and deprecation over every limited and every deprecated answer, by a parser of structured fields."""
+"""The header fields of limits and deprecation on every limited and every deprecated answer, read by a structured-field
+parser."""
 
 import asyncio
 import json
@@ -41,7 +42,7 @@ def asked(service: WholeService, *paths: str, method: str = "GET", **headers: st
 
 
 def policies(answer: httpx.Response) -> dict[str, dict]:
-    """Policies by their name, with their parameters."""
+    """Returns the policies by name, with their parameters."""
     return dict(http_sf.parse(answer.headers["RateLimit-Policy"].encode(), tltype="list"))
 
 

@@ -162,7 +162,7 @@ def test_a_client_that_rules_out_the_body_as_it_is_gets_no_range(house, path):
         assert whole.content == ask(house, "GET", path).content
         refused = ask(house, "GET", path, {**asked, "accept-encoding": "identity;q=0"})
         assert refused.status_code == 406
-    else:  # it has no other encoding
+    else:  # this file has no other encoding
         assert whole.status_code == 206
 
 

@@ -1,4 +1,4 @@
-"""Bounds on what comes before a body: header fields, target, upgrades and chunks, in process and over a socket."""
+"""Bounds on everything before a body: header fields, target, upgrades and chunks, in process and over a socket."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(house):
-    """Where the service listens as `svc serve` lets it."""
+    """Yields the address of a service that listens as `svc serve` does."""
     with listening(house, http=BoundedHttpProtocol, ws="none") as served:
         yield served
 
@@ -72,7 +72,7 @@ def front(house, take=None, **settings):
 
 
 def sent(address, *pieces):
-    """All that the server answers to bytes until it closes."""
+    """Sends bytes and returns the server's whole answer, until it closes the connection."""
     with socket.create_connection(address, timeout=60) as connection:
         answer = b""
         try:

@@ -1,4 +1,4 @@
-"""Each answer of the rooms is a line of JSON and a span under the id that its client was told."""
+"""Each answer of the rooms is logged as a line of JSON and a span, under the id that its client received."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Route:
 
 
 async def room(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers as a room does: names its route, and logs."""
+    """Answers as a room does: sets its route, and logs."""
     scope["route"] = Route()
     logging.getLogger("api.access.trials").warning("The chain is slow.")
     await send({"type": "http.response.start", "status": 201, "headers": []})
@@ -34,7 +34,7 @@ async def room(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Lines(logging.Handler):
-    """Keeps each line as the object that a machine reads."""
+    """Parses each log line and stores the object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ def lines() -> Iterator[list[dict[str, Any]]]:
     handler, requests, root = Lines(), logging.getLogger(REQUESTS), logging.getLogger("api")
     before = requests.level, requests.propagate
     requests.setLevel(logging.INFO)
-    requests.propagate = True  # a command that ran in this process before has configured the logs
+    requests.propagate = True  # a command that ran earlier in this process has configured the logs
     root.addHandler(handler)
     yield handler.read
     root.removeHandler(handler)

@@ -1,4 +1,4 @@
-"""Building the same graph again over HTTP, and nodes that their owner calls by ids of his own."""
+"""Building the same graph again over HTTP, and nodes that their owner identifies by their own ids."""
 
 import pytest
 from keyed_service import bearer, serving

@@ -1,4 +1,4 @@
-"""Edges of corrected nodes over notes, signals, exports and erasures."""
+"""Edges of corrected nodes, over notes, signals, exports and erasures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Kim:
         self.key = bearer(issued)
 
     def notes(self, **notes: str) -> dict:
-        """Imports the folder with these notes, and no others."""
+        """Imports the folder with exactly these notes."""
         self.folder.mkdir(exist_ok=True)
         for old in self.folder.iterdir():
             old.unlink()
@@ -67,7 +67,7 @@ class Kim:
         return next(node["id"] for node in nodes if node["title"] == title)
 
     def edges(self, *types: str, **conditions) -> set[tuple[str, str, str]]:
-        """The edges of some types that hold, with the titles of their ends."""
+        """Returns the edges of some types that hold, with the titles of their ends."""
         asked = {"scope": "own", "limit": 100, "include_edges": True, **conditions}
         data = self.ask("POST", QUERY, asked)["data"]
         titles = {node["id"]: node["title"] for node in data["nodes"]}

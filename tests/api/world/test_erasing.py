@@ -1,4 +1,5 @@
-"""What an owner erases is in no answer at once and in no file after the files were rewritten; nothing else goes."""
+"""Whatever an owner erases is at once in no answer, and in no file once the files are rewritten; nothing else
+disappears."""
 
 from __future__ import annotations
 

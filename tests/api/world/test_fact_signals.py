@@ -1,4 +1,5 @@
-"""Facts over HTTP: disputes, corrections, retractions, confirmations, plans, and what a key may claim."""
+"""Facts over HTTP: disputes, corrections, retractions, confirmations, plans, and the source classes that a key may
+claim."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def state(service, headers, value=None, *, verdict="approved", **fields):
 
 
 def cto(service, headers, **conditions):
-    """The values that hold now, with whether they are disputed, and the disputes."""
+    """Returns the values that hold now, each with whether it is disputed, and the disputes."""
     data = ask(service, QUERY, headers, {"search": "CTO", **conditions})
     facts = {node["properties"]["value"]: node["disputed"] for node in data["nodes"] if "value" in node["properties"]}
     return facts, data["disputes"]

@@ -17,7 +17,7 @@ BUILD, DESIGN, QUERY = "/api/v2/knowledge-graph/build", "/api/v2/memory/design",
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 CHAPTERS = [(DOCS / f"{name}.md").read_text() for name in ("promises", "glossary")]
 HANDBOOK = "# svc\n\n" + re.sub("^#", "##", "\n".join(CHAPTERS), flags=re.MULTILINE)
-"""Pages of this repository as chapters of one document; the heading "Promises" is a word for a kind of node."""
+"""Pages of this repository as chapters of one document; the heading "Promises" names a kind of node."""
 DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 

@@ -1,4 +1,4 @@
-"""Nobody learns of another owner's graph: what exists there is answered as what exists nowhere, on every route."""
+"""Nobody learns of another owner's graph: on every route, what exists there is answered like what exists nowhere."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ UNREAL = {
     "given": "bettong-map",
     "source": "emu press",
 }
-"""What Ada has, and what nobody has: of the same shapes."""
+"""Names that Ada uses and names that nobody uses, of the same shapes."""
 
 Request = tuple[str, str, dict[str, Any]]
 
@@ -47,7 +47,7 @@ Request = tuple[str, str, dict[str, Any]]
 def questions(
     names: dict[str, str], node_id: str, cursor: str, revision: int, token: str, import_id: str, page: str, waiting: int
 ) -> dict[str, Request]:
-    """Every way to ask for, or to touch, what may be there, by a name."""
+    """Returns every request that reads or touches, by a name, what may exist."""
     word, own_type, tie, given, source = names.values()
     told = {"type": "Goal", "title": "Mine", "source": "me"}
     build = {"graphId": "g", "mode": "preview"}
@@ -155,7 +155,7 @@ _IDS = re.compile(
 
 
 def compared(answer: Any, names: dict[str, str], node_id: str, token: str, waiting: int = 0) -> tuple[int, str]:
-    """An answer without what the request itself named, and without numbers that every request moves."""
+    """Returns an answer without the names from the request, and without numbers that every request changes."""
     text = answer.text.replace(f"/pending/{waiting}", "/pending/<a number>")
     for number, name in enumerate([token, node_id, *names.values(), names["tie"].lower(), names["word"][:-1] + "x"]):
         text = text.replace(name, f"<{number}>")
@@ -180,7 +180,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ada(service):
-    """What Ada has: a node, edges, an alias, a type, a tie, a source, an id and words, some of it in a snapshot."""
+    """Gives Ada a node, edges, an alias, a type, a tie, a source, an id and words, some of them in a snapshot."""
     headers = bearer(service.key(Tier.PRO, owner="local:ada"))
 
     def tell(path: str, body: dict[str, Any], method: str = "POST") -> dict[str, Any]:
@@ -246,13 +246,13 @@ def test_what_another_owner_has_is_answered_as_what_nobody_has(service, ada, nam
 
 
 def asked_by(headers: dict[str, str], method: str, path: str, rest: dict[str, Any]) -> tuple[Any, ...]:
-    """A request with the header fields of who asks and its own."""
+    """Returns a request with its own header fields and those of the caller."""
     others = {name: value for name, value in rest.items() if name != "headers"}
     return method, path, {**headers, **rest.get("headers", {})}, others
 
 
 def files(names: dict[str, str], node_id: str) -> dict[str, list[dict[str, Any]]]:
-    """Files that name what may be there."""
+    """Returns import files that name what may exist."""
     word, own_type, tie, given, source = names.values()
     node = {"kind": "node", "id": "mine", "type": "Goal", "title": "Mine", "source": source}
     stated = {"recordedAt": "2026-01-01T00:00:00Z"}

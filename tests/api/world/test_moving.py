@@ -1,4 +1,4 @@
-"""A graph is exported by a key and imported by another one, in chunks and as a whole."""
+"""A graph is exported with one key and imported with another, in chunks and as a whole."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_nothing_of_an_incomplete_or_changed_file_is_written(service):
     assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"
     assert exported(service, ada).count(b"\n") == 2
     put(service, ada, import_id, 2, content[len(half) :])
-    assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"  # the third is too much
+    assert apply(service, ada, import_id, content).json()["code"] == "import_incomplete"  # the third exceeds the limit
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_quotas_sizes_and_media_types_hold(service):
 def test_two_imports_at_once_write_each_node_once(service):
     ada = key(service)
     content = file_of(*(node(f"n{number}") for number in range(60)))
-    assert len(content) > APPLIED_HERE_BYTES  # workers judge them, side by side
+    assert len(content) > APPLIED_HERE_BYTES  # workers judge them in parallel
     ids = [staged(service, ada, content) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda import_id: apply(service, ada, import_id, content), ids))

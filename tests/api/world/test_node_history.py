@@ -1,4 +1,5 @@
-"""A node with its history over HTTP: states, decisions, sources and acts, now and by an earlier belief."""
+"""A node with its history over HTTP: states, decisions, sources and actions, by what is believed now and by what was
+believed earlier."""
 
 from __future__ import annotations
 

@@ -68,14 +68,14 @@ QUESTIONS = {
 @pytest.fixture
 def service(ledger_settings, monkeypatch):
     monkeypatch.setenv("SVC_DATA_DIR", str(ledger_settings.data_dir))
-    monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")  # otherwise it would be a demo, in a directory of its own
+    monkeypatch.setenv("SVC_RPC_URLS", "http://127.0.0.1:9")  # otherwise it would be a demo, in a separate directory
     monkeypatch.chdir(ledger_settings.data_dir)
     with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": 0})) as running:
         yield running
 
 
 def readme() -> str:
-    """The README in one line."""
+    """Returns the README as one line."""
     return " ".join(README.read_text().split())
 
 

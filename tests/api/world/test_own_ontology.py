@@ -1,4 +1,5 @@
-"""An owner's own words over HTTP: types, relationships and single-valued predicates, versioned, private and checked."""
+"""An owner's own vocabulary over HTTP: types, relationships and single-valued predicates, versioned, private and
+checked."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def service(ledger_settings):
 
 
 class Owner:
-    """Somebody with a key."""
+    """A caller with a key."""
 
     def __init__(self, service, name: str = "local:ada", **options: Any) -> None:
         self._service = service

@@ -1,8 +1,8 @@
-"""What a search finds of recorded conversations: the turns that answer a question, among the first answers.
+"""A search of recorded conversations finds, among its first answers, the turns that answer a question.
 
-The turns become nodes of one owner through the build route, one by one or as passages of a document for each session,
-and each question one search with its words, beside the public graph. The bounds are those of `docs/measured.md`; all
-conversations are asked by `make soak`.
+The turns become nodes of one owner through the build route, one by one or as passages of one document per session. Each
+question is one search for its words, next to the public graph. The bounds are those of `docs/measured.md`; `make soak`
+asks the questions of all conversations.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ BUILD, QUERY = "/api/v2/knowledge-graph/build", "/api/v2/world-model/query"
 LIMIT = 50
 
 TurnsOf = dict[str, set[str]]
-"""The turns that each node holds."""
+"""The turns that each node contains."""
 
 
 def as_nodes(service, headers, turns) -> TurnsOf:

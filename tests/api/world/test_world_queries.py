@@ -1,4 +1,4 @@
-"""The graph's read routes: shapes, limits, visibility, and a write that the next query sees."""
+"""The graph's read routes: shapes, limits, visibility, and a write that is visible to the next query."""
 
 import json
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 
 def write(service, *states):
-    """Accepted states, past the validator, and the revision after them."""
+    """Writes states past the validator and returns the revision after them."""
     with service.ledger.transaction() as tx:
         return append_states(tx, states, 1)[-1].seq
 

@@ -1,4 +1,4 @@
-"""Signals, capsules and the schema over HTTP: each answer as OpenAPI describes it, each fault told apart."""
+"""Signals, capsules and the schema over HTTP: each answer matches OpenAPI, and each fault has its own error."""
 
 import json
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ def service(tmp_path):
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory):
-    """One service for all bodies that are refused."""
+    """One service for all refused bodies."""
     given = {"data_dir": tmp_path_factory.mktemp("lasting"), "rate_limit_per_minute": 0}
     with serving(Settings(_env_file=None, **given)) as running:
         yield running
