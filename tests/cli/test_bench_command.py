@@ -1,4 +1,5 @@
-"""`svc bench`: a bench that fails and a contender that can't run say why, and take nobody else's numbers with them."""
+"""`svc bench`: a bench that fails and a contender that can't run report why, without affecting the numbers of
+others."""
 
 from __future__ import annotations
 
@@ -93,7 +94,8 @@ def test_a_contender_that_ends_with_an_error_is_described_by_its_last_words() ->
 
 
 class Closing(BaseHTTPRequestHandler):
-    """Closes each connection after some answers, as nginx does after a thousand; `tells` in the last answer or not."""
+    """Closes each connection after some answers, as nginx does after a thousand; `tells` decides whether the last one
+    announces it."""
 
     protocol_version = "HTTP/1.1"
     answers_a_connection = 7
@@ -116,7 +118,7 @@ class Closing(BaseHTTPRequestHandler):
         self.close_connection = last
 
     def log_message(self, *_: Any) -> None:
-        """Keeps quiet."""
+        """Logs nothing."""
 
 
 class ClosingSilently(Closing):
@@ -130,7 +132,7 @@ class Refusing(Closing):
 
 class Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are part of the game."""
+        """Ignores clients that hang up, which this test expects."""
 
 
 @contextmanager

@@ -41,7 +41,7 @@ WRITERS = (
     ("pipeline", "run"),
     ("world", "forget", "local:ada"),
 )
-"""Commands of seconds."""
+"""Commands that take seconds."""
 
 STORES = (
     "warehouse.duckdb",
@@ -69,7 +69,7 @@ STOPPED_BY = {
     "current/manifest.json": {"doctor", "publish", "pipeline status"},
     "dagster/history/runs.db": {"doctor", "pipeline run"},
 }
-"""Commands that can't do without a store, where it holds garbage."""
+"""Commands that can't do without a store, by the store that contains garbage."""
 
 
 def with_garbage(path: Path) -> None:
@@ -103,7 +103,7 @@ def with_holes(path: Path) -> None:
 
 
 def _move_away(path: Path) -> None:
-    """Links to a store's file under other names are left whole."""
+    """Moves a store's file away, so that links to it under other names stay intact."""
     path.rename(path.with_name(f"{path.name}.aside"))
 
 
@@ -118,7 +118,8 @@ BREAKAGES: tuple[Callable[[Path], None], ...] = (
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory in which every command has been run, and whose generation has few files to copy and to check."""
+    """Returns a data directory in which every command has run, and whose generation has few files to copy and to
+    check."""
     data_dir = tmp_path_factory.mktemp("whole") / "var"
     with pytest.MonkeyPatch.context() as patch:
         environment(patch, data_dir)
@@ -136,7 +137,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copied(whole: Path, data_dir: Path) -> None:
-    """A copy to break. Files of a generation are linked, since nothing writes into them and breakages replace them."""
+    """Makes a copy to break. Files of a generation are linked, since nothing writes into them and breakages replace
+    them."""
 
     def copy(source: str, target: str) -> None:
         if "/generations/" in source:
@@ -148,7 +150,7 @@ def copied(whole: Path, data_dir: Path) -> None:
 
 
 def fill(data_dir: Path) -> None:
-    """Records of Dagster's, which a run without a chain doesn't come to make."""
+    """Writes Dagster's records, which a run without a chain doesn't reach."""
 
     @dg.job
     def nothing() -> None:
@@ -172,13 +174,13 @@ def run(command: tuple[str, ...]) -> Result:
 
 
 def problem_of(command: tuple[str, ...], result: Result) -> dict | None:
-    """What a command could not do, as its JSON says; None where it did it. Fails for a traceback."""
+    """Returns what a command could not do, from its JSON, or None if it succeeded. Fails for a traceback."""
     assert result.exception is None or isinstance(result.exception, SystemExit), (command, result.exception)
     assert "Traceback" not in result.output, command
     answered = json.loads(result.stdout.splitlines()[-1])
     if result.exit_code == 0:
         return None
-    if "faults" in answered:  # an audit that found the store to be other than it was
+    if "faults" in answered:  # an audit that found differences in the store
         assert answered["faults"] != [], command
         return answered
     problems = [answered] if "detail" in answered else [row for row in answered["findings"] if row["status"] == "fail"]
@@ -190,10 +192,10 @@ def problem_of(command: tuple[str, ...], result: Result) -> dict | None:
 
 
 def commands_for(store: str, breakage: Callable[[Path], None]) -> list[tuple[str, ...]]:
-    """In a soak every command where a store holds garbage, and where it is broken otherwise, those that read it.
+    """In a soak, returns every command for a store that contains garbage, and the store's readers for other breakages.
 
-    By default those that garbage stops, and each of the others with one store; where a store is broken
-    otherwise, one of its readers.
+    By default, returns the commands that garbage stops, and each of the others with one store; for other breakages, one
+    of the store's readers.
     """
     stopped = STOPPED_BY.get(store, set())
     number = STORES.index(store)

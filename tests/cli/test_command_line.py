@@ -53,7 +53,7 @@ def svc(*arguments: str, exit_code: int = 0) -> str:
 
 
 def work_of(command: Callable[..., None]) -> Callable[..., None]:
-    """The function that a declared command names, as `runs` keeps it."""
+    """Returns the function that a declared command names, as `runs` stores it."""
     work: Callable[..., None] = resolve_name(inspect.getclosurevars(command).nonlocals["work"])
     return work
 

@@ -1,4 +1,5 @@
-"""Connections that send or read too slowly are ended, and too many of them make room for a new one."""
+"""Connections that send or read too slowly are closed; if there are too many, some are closed to make room for a new
+one."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ PATIENT = ConnectionLimits(
 )
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE_BODY = bytes(24 * 1024 * 1024)
-"""More than the kernel keeps for a client that does not read."""
+"""More than the kernel buffers for a client that does not read."""
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -37,7 +38,7 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 
 @contextmanager
 def serving(limits: ConnectionLimits) -> Iterator[int]:
-    """A server with these limits; its port."""
+    """Yields the port of a server with these limits."""
     chosen = limits
 
     class Limited(TimedHttpProtocol):
@@ -66,11 +67,11 @@ def _served(protocol: type[HttpToolsProtocol]) -> Iterator[int]:
 
 
 SERVERS: dict[int, uvicorn.Server] = {}
-"""Those that run, by their ports."""
+"""The running servers, by port."""
 
 
 def wait_until_open(port: int, connections: int, *, answered: int) -> None:
-    """Wait until so many requests have been answered, and so many connections are left."""
+    """Waits until `answered` requests have been answered and `connections` connections are left."""
     state = SERVERS[port].server_state
     while (state.total_requests, len(state.connections)) != (answered, connections):
         threading.Event().wait(0.01)
@@ -87,14 +88,14 @@ class Client:
         self._writer.write(data)
 
     async def answer(self, request: bytes = REQUEST) -> bytes:
-        """The status line of the answer to a request."""
+        """Sends a request and returns the status line of its answer."""
         self.send(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         await self._reader.readexactly(len(b"answered"))
         return head.partition(b"\r\n")[0]
 
     async def rest(self) -> bytes:
-        """Everything until the server ends the connection."""
+        """Returns everything that arrives until the server ends the connection."""
         try:
             return await self._reader.read()
         except ConnectionResetError:
@@ -102,7 +103,7 @@ class Client:
 
 
 async def answered_or_ended(reader: asyncio.StreamReader) -> None:
-    """Wait until the server has answered a request, or has ended the connection."""
+    """Waits until the server has answered a request or ended the connection."""
     with suppress(asyncio.IncompleteReadError, ConnectionResetError):
         await reader.readuntil(b"answered")
 
@@ -126,7 +127,7 @@ async def connected(port: int) -> AsyncIterator[Client]:
             b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
             b"HTTP/1.1 408",
         ),
-        # Where the connection ends before all of it was read, TCP may drop the answer too.
+        # If the connection ends before all of the request was read, TCP may drop the answer too.
         ({}, b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000, (b"HTTP/1.1 431", b"")),
         ({"header_s": 0.1}, REQUEST + b"GET / HT", b"HTTP/1.1 200"),
         ({"idle_s": 0.1}, REQUEST, b"HTTP/1.1 200"),
@@ -176,14 +177,14 @@ def test_empty_lines_do_not_keep_a_connection() -> None:
 
 
 def asking_for_much(port: int) -> socket.socket:
-    """A client that asks for a large answer and reads nothing of it."""
+    """Returns a client that requests a large answer and reads nothing of it."""
     client = socket.create_connection(("127.0.0.1", port))
     client.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     return client
 
 
 def received(client: socket.socket) -> int:
-    """How many bytes still come until the connection ends."""
+    """Returns the number of bytes that still arrive until the connection ends."""
     count = 0
     while data := client.recv(1 << 20):
         count += len(data)
@@ -215,7 +216,7 @@ def test_past_the_cap_a_waiting_connection_makes_room_for_an_honest_one(
         others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
         for _, writer in others:
             writer.write(others_send)
-        if others_send == REQUEST:  # none makes room while it is being answered
+        if others_send == REQUEST:  # no connection makes room while it is being answered
             await asyncio.gather(*(answered_or_ended(reader) for reader, _ in others))
         async with connected(port) as client:
             statuses = [await client.answer(), await client.answer()]

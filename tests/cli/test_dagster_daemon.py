@@ -1,4 +1,4 @@
-"""Dagster's daemon at this service's pace: when it reads the code location again, and which daemons it runs."""
+"""Dagster's daemon at this service's pace: how often it reads the code location, and which daemons it runs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,14 @@ from pipelines.instance import prepare_home
 
 @dataclass
 class Entry:
-    """What a workspace holds of a code location."""
+    """A workspace's entry for a code location."""
 
     code_location: object | None
 
 
 @dataclass
 class Workspace:
-    """A workspace whose code locations are these after each time that it is read."""
+    """A workspace that has these code locations after each of its readings."""
 
     readings: list[list[Entry]]
     read_again: int = 0
@@ -46,7 +46,7 @@ class Controller(PatientController):
         self._grpc_server_registry = None
 
     def __exit__(self, *_: object) -> None:
-        """Nothing was started."""
+        """Does nothing, since nothing was started."""
 
 
 LOADED, BROKEN = Entry(object()), Entry(None)

@@ -1,4 +1,4 @@
-"""The lines of Dagster's own processes as JSON: the keys are those of ours."""
+"""The log lines of Dagster's own processes are JSON with the keys of our log lines."""
 
 import json
 import logging

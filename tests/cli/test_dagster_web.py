@@ -1,4 +1,4 @@
-"""Dagster's web server as `svc run` starts it: A5, tried against the real process by HTTP and WebSocket."""
+"""Dagster's web server as `svc run` starts it: A5, tried against the real process over HTTP and WebSocket."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def claims():
 defs = dg.Definitions(jobs=[claims])
 """
 WORKSPACE = "load_from: [python_file: {relative_path: claims.py, location_name: pipelines.definitions}]"
-"""One job: what is refused does not depend on which jobs there are, and ours take seconds to import."""
+"""A workspace of one job: refusals do not depend on the jobs, and ours take seconds to import."""
 RUNS = "{ runsOrError { ... on Runs { results { runId } } } }"
 JSON = {"Content-Type": "application/json"}
 
@@ -67,7 +67,7 @@ class DagsterWeb:
         return len(json.loads(content)["data"]["runsOrError"]["results"])
 
     def handshake(self, origin: Origin | None, host: str | None = None) -> None:
-        """Opens and ends a WebSocket as the pages do. Raises `InvalidStatus` where it is refused."""
+        """Opens and closes a WebSocket as the pages do. Raises `InvalidStatus` if it is refused."""
         headers = {} if host is None else {"Host": host}
         uri = f"ws://127.0.0.1:{self.port}/graphql"
         spoken = [Subprotocol("graphql-ws")]
@@ -78,7 +78,7 @@ class DagsterWeb:
 
 @contextmanager
 def dagster_web(directory: Path, *arguments: str) -> Iterator[DagsterWeb]:
-    """The server on a home of its own, ended with the context."""
+    """Runs the server in its own home until the context ends."""
     data_dir, log = directory / "var", directory / "log"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SVC_", "DAGSTER_"))} | {
         "SVC_DATA_DIR": str(data_dir),

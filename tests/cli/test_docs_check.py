@@ -1,4 +1,5 @@
-"""`svc docs check` on a whole service; and each of many faults, put into what that service published, is found."""
+"""`svc docs check` on a whole service, and on many faults: each is put into what that service published and must be
+found."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ PREFIX = "/svc-here"
 
 
 class Recorder(httpx.BaseTransport):
-    """Hands requests on, and keeps the answers to those without conditions."""
+    """Forwards requests, and records the answers to those without conditions."""
 
     def __init__(self) -> None:
         self.answers: dict[tuple[str, str], Kept] = {}
@@ -45,7 +46,7 @@ class Recorder(httpx.BaseTransport):
 
 
 def read_service(base_url: str) -> tuple[list[Defect], Site]:
-    """What is wrong with a running service, and a copy of what it answered."""
+    """Returns the defects of a running service, and a copy of its answers."""
     recorder = Recorder()
     with httpx.Client(transport=recorder, timeout=HANG_S, headers={"accept-encoding": "identity"}) as client:
         defects = defects_of(gather(client, base_url))
@@ -63,7 +64,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Def
 
 @pytest.fixture
 def site(service: tuple[list[Defect], Site]) -> Site:
-    """A copy to break."""
+    """A copy of the service's answers to break."""
     return replace(service[1], answers=dict(service[1].answers), asked=[])
 
 
@@ -76,8 +77,8 @@ def test_a_copy_of_it_is_as_sound(site: Site):
 
 
 def together() -> list[list[str]]:
-    """Names of faults in groups that hide nothing of each other: of each document one in a group. In a soak each fault
-    is alone."""
+    """Groups the names of faults that don't hide each other: one fault per document in a group. In a soak, each fault
+    is on its own."""
     if ROUNDS >= SOAK_ROUNDS:
         return [[name] for name in FAULTS]
     groups: dict[int, list[str]] = {}
@@ -143,7 +144,7 @@ def test_limited_routes_are_asked_no_faster_than_their_policy_allows(site: Site)
 
 
 TWINS = ("/agents.txt", WELL + "agents.txt")
-"""Paths of one document."""
+"""Two paths of one document."""
 
 
 @pytest.mark.parametrize("requests_before", [1, 3, 4])

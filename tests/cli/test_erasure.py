@@ -1,4 +1,4 @@
-"""A14: what is forgotten is found in no file, by no reader, and in no answer of an API that went on."""
+"""A14: what is forgotten is in no file, is found by no reader, and is in no answer of an API that kept running."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def installation(
 
 
 def fail_a_run(data_dir: Path) -> None:
-    """A run of Dagster's whose log, output and failure hold the word."""
+    """Runs a Dagster run whose log, output and failure contain the word."""
 
     @dg.op
     def tell(context) -> None:
@@ -41,7 +41,7 @@ def fail_a_run(data_dir: Path) -> None:
 
 
 def put_aside(data_dir: Path) -> None:
-    """Files that killed processes leave, and a log."""
+    """Writes the files that killed processes leave, and a log."""
     for name in ("spill/duckdb_temp_storage-0.tmp", "world/.building-1/nodes.bin", "generations/.building-1/a"):
         (data_dir / name).parent.mkdir(parents=True, exist_ok=True)
         (data_dir / name).write_text(WORD)

@@ -1,4 +1,4 @@
-"""`svc generations` over a directory as the store: two hosts with a disk each, and an API on the second."""
+"""`svc generations` with a directory as the store: two hosts with a disk each, and an API on the second."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from warehouse.publish.generations import Generation, Part, begin, build, curren
 
 @pytest.fixture
 def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with the key file and the store of hosts `a`, which has published, and `b`."""
+    """Returns a directory with the key file and the store of hosts `a`, which has published, and `b`."""
     (tmp_path / "signing.pem").write_text(key_text(new_private_key()))
     for name, value in {
         "SVC_BASE_URL": "https://svc.example",
@@ -124,7 +124,7 @@ FILES = 40
 
 
 def publish_numbers(data_dir: Path, number: int) -> str:
-    """A generation whose files all say `number`, but for one that never changes."""
+    """Publishes a generation whose files all contain `number`, except for one that never changes."""
     parts = {f"public/{name}": Part.of_bytes(b"%d" % number * 500) for name in range(FILES)}
     parts["public/always"] = Part.of_bytes(b"always")
     built = build(data_dir, begin(data_dir, NOON + timedelta(minutes=number)), parts, {}, BASE_URL)
@@ -141,7 +141,7 @@ def test_a_generation_that_is_unknown_is_answered_with_the_newest_that_are_kept(
 
 
 def half(generation: Generation) -> list[str]:
-    """The files of a served generation that are not what its manifest says."""
+    """Returns the files of a served generation that differ from its manifest."""
     return [
         path
         for path, component in generation.manifest.components.items()
@@ -151,7 +151,7 @@ def half(generation: Generation) -> list[str]:
 
 @contextmanager
 def reader(data_dir: Path) -> Iterator[list[str]]:
-    """Reads what a host serves again and again; provides what went wrong."""
+    """Reads repeatedly what a host serves, and yields the list of errors."""
     wrong: list[str] = []
     ending = threading.Event()
 

@@ -1,4 +1,4 @@
-"""`svc guardrail approve` beside the library's own commands: its tokens pass, once, at the API on the same host."""
+"""`svc guardrail approve` next to the library's own commands: its tokens pass, once, at the API on the same host."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_token_of_the_host_lets_one_check_pass(ledger_settings):
 
 
 def in_a_terminal(installation: Installation, typed: str, *arguments: str) -> tuple[int, str]:
-    """The exit code, and what a person sees who answers what is asked."""
+    """Returns the exit code, and what a person sees who types the answer to the prompt."""
     terminal, other_end = pty.openpty()
     command = [str(SVC), "guardrail", "approve", *arguments]
     with subprocess.Popen(
@@ -70,7 +70,7 @@ def in_a_terminal(installation: Installation, typed: str, *arguments: str) -> tu
         try:
             while part := os.read(terminal, 1 << 12):
                 shown += part
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # how Linux reports that the other end is closed
             pass
     os.close(terminal)
     return process.returncode, shown.decode().replace("\r\n", "\n")

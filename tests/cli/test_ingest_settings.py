@@ -1,4 +1,4 @@
-"""`svc ingest` without its settings says which ones it needs, and where it is shown how to set them."""
+"""Without its settings, `svc ingest` names the ones that it needs and the page that shows how to set them."""
 
 from __future__ import annotations
 

@@ -82,5 +82,5 @@ def test_workers_read_everything_although_one_is_killed(tmp_path: Path, postgres
 
 
 def _missing(line: str) -> int:
-    """How many partitions a line of the command says are missing; many where it says something else."""
+    """Parses the number of missing partitions from a line of the command; a line without one counts as many."""
     return int(line.split()[0]) if "are missing" in line else HEAD

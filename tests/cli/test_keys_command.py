@@ -1,4 +1,4 @@
-"""`svc keys` beside a running service; and no byte of an issued key anywhere but in the one answer that shows it."""
+"""`svc keys` next to a running service; an issued key appears only in the one answer that shows it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_no_byte_of_an_issued_key_is_left_anywhere(installation, tmp_path):
         assert installation.ask("POST", CHECK, headers | {"X-Api-Key": rotated["apiKey"]}, action) == 401
     said += [json.dumps(installation.keys("list")), installation.called("keys", "list").stdout]
     used = {each["keyId"]: each["requests"] for each in json.loads(said[1])["keys"]}
-    # the check that succeeded, three that the client got wrong; then one with the successor
+    # the successful check and the client's three faulty requests, then one with the successor
     assert used == {made["keyId"]: 4, rotated["keyId"]: 1}
     rows = installation.ledger_text()
     assert not rows or ("'api_keys'" in rows and "'guardrail_checks'" in rows)
@@ -149,7 +149,7 @@ def test_a_name_is_the_same_owner_to_every_command(tmp_path, owner):
 def test_serving_on_postgresql_without_secrets_is_refused_with_a_cure(tmp_path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
     installation.environment["SVC_LEDGER_URL"] = "postgresql+psycopg://svc@127.0.0.1:1/svc"
-    # `run` handles signals, as no process of tests should
+    # `run` handles signals, which no test process should do
     for ran in (installation.called("serve", code=2), installation.svc("run", code=2)):
         assert "SVC_MASTER_SECRET" in ran.stderr and "openssl" in ran.stderr
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""The evaluation: counts by source and group, and whether what is aimed at is reached."""
+"""The evaluation of labelled actions: counts by source and group, and whether the targets are reached."""
 
 from __future__ import annotations
 

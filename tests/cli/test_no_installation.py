@@ -1,4 +1,5 @@
-"""Commands where no service has run: one sentence with a cure, and nothing is made that would answer later."""
+"""Commands where no service has run: one sentence with a cure, and nothing is created that a later command would
+use."""
 
 from __future__ import annotations
 

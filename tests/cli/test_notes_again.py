@@ -1,4 +1,5 @@
-"""`svc world import` of notes whose statements the graph has under other ids: taken along, or moved between notes."""
+"""`svc world import` of notes whose statements are in the graph under other ids: imported from a file, or moved between
+notes."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def import_notes(notes: Path, owner: str = KIM) -> dict[str, Any]:
 
 
 def take_along(tmp_path: Path) -> None:
-    """Kim's graph becomes Lee's by a file."""
+    """Moves Kim's graph to Lee through a file."""
     svc("export", str(tmp_path / "k.jsonl"), "--owner", KIM)
     svc("import", str(tmp_path / "k.jsonl"), "--owner", LEE)
 

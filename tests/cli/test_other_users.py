@@ -1,4 +1,4 @@
-"""A9: nginx under another user serves what is published, and that user reads nothing else of the installation."""
+"""A9: nginx under another user serves what is published, and that user can read nothing else of the installation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ READABLE = 'while IFS= read -r path; do [ -r "$path" ] && printf "%s\\n" "$path"
 
 
 def readable_by_another_user(data_dir: Path) -> list[str]:
-    """Every file that the other user can read, of all whose names root knows."""
+    """Returns the files that the other user can read, of all files that root finds."""
     files = sorted(str(path) for path in data_dir.rglob("*") if path.is_file() and not path.is_symlink())
     ran = subprocess.run(
         ["/bin/sh", "-c", READABLE],
@@ -52,7 +52,7 @@ def unpublished(paths: list[str]) -> list[str]:
 
 @contextmanager
 def installed(umask: int) -> Iterator[Installation]:
-    """An installation in a place that every user can reach, while the umask is an unusual one."""
+    """Yields an installation in a place that every user can reach, made under an unusual umask."""
     place = Path(tempfile.mkdtemp(prefix="svc-other-user-"))
     place.chmod(0o711)
     before = os.umask(umask)
@@ -104,6 +104,6 @@ def test_another_user_is_served_what_is_published_under_a_strict_umask():
 
 
 def published(data_dir: Path) -> set[str]:
-    """Every file of every published tree."""
+    """Returns every file of every published tree."""
     files = (path for path in data_dir.glob("generations/*/public/**/*") if path.is_file())
     return {str(path.relative_to(data_dir)) for path in files}

@@ -1,4 +1,4 @@
-"""`svc pair` beside a running service: its code pairs once, over restarts, and no secret is left anywhere."""
+"""`svc pair` next to a running service: its code pairs once, even over restarts, and no secret is left anywhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def installation(ledger_settings: Settings) -> Installation:
 
 
 def call(installation: Installation, tool: str, **arguments: Any) -> tuple[bool, dict[str, Any]]:
-    """Whether a tool's result is an error, and its fields."""
+    """Returns whether a tool's result is an error, and its fields."""
     params = {"name": tool, "arguments": arguments}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     status, content = installation.answer("POST", "/mcp", HEADERS, body)

@@ -1,4 +1,4 @@
-"""`svc pipeline` and `svc publish` in this process: what they refuse, and what they say as JSON."""
+"""`svc pipeline` and `svc publish` in this process: their refusals, and their JSON."""
 
 import json
 import logging
@@ -40,7 +40,7 @@ HOLD_OPEN = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('open
 
 @pytest.fixture
 def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Svc:
-    """Calls `svc` on a data directory, without a `.env` of this checkout."""
+    """Calls `svc` on a data directory, ignoring the `.env` of this checkout."""
     monkeypatch.chdir(tmp_path)
     commands_publish(monkeypatch, *FEW)
 
@@ -52,7 +52,7 @@ def svc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Svc:
 
 @pytest.fixture
 def svc_of_few(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Svc:
-    """The same, for runs whose subject is not what they publish."""
+    """The same `svc` publishing few documents, for runs that test something else."""
     runs_publish(monkeypatch, *FEW)
     return svc
 
@@ -62,7 +62,7 @@ def said(result: Result) -> dict[str, Any]:
 
 
 def said_last(result: Result) -> dict[str, Any]:
-    """The JSON value behind whatever Dagster has printed before it."""
+    """Returns the JSON value on the last line, after whatever Dagster has printed."""
     return json.loads(result.stdout.splitlines()[-1])
 
 
@@ -113,7 +113,7 @@ def test_what_a_run_did_is_one_json_value_and_one_of_another_token_exits_with_2(
 
 
 def test_a_list_whose_proof_fails_is_a_failed_check_everywhere_and_exits_with_1(svc: Svc, tmp_path: Path):
-    # Read from block 2 on, the mint of block 1 is missing, and the sender of block 5 sent what it never had.
+    # Reading starts at block 2, so the mint of block 1 is missing, and the sender of block 5 sent what it never had.
     with RecordedNode(recorded_chain()) as node:
         chain = {"SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN, "SVC_TOKEN_START_BLOCK": "2"}
         result = svc("pipeline", "run", "--json", **chain)
@@ -257,7 +257,7 @@ def test_the_status_names_each_job_that_fails_and_why(svc: Svc, tmp_path: Path):
 
 
 def test_data_docs_have_a_page_for_the_checks_of_each_table(svc: Svc, monkeypatch: pytest.MonkeyPatch):
-    """In a soak for all tables, by default for one of six: the same lines write all pages."""
+    """All tables in a soak, one of six by default, since the same code writes all pages."""
     every = [(table.name, table) for table in tables().values() if table.checks is not None]
     written = dict(every[:: 1 if ROUNDS >= SOAK_ROUNDS else 6])
     monkeypatch.setattr(checks, "tables", lambda: written)

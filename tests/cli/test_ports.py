@@ -1,4 +1,4 @@
-"""A port is tried before anything is started, and what is wrong with it is said with its cure."""
+"""A port is tried before anything is started, and a problem with it is reported with its cure."""
 
 import json
 import socket

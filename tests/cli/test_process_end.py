@@ -1,4 +1,4 @@
-"""The processes of `svc` end at once, with their exit code and after all that they printed."""
+"""The processes of `svc` end at once, with their exit code and after printing all of their output."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`svc quote`, `svc pay` and `svc claim` against a service and a chain of their own; and where each may fail."""
+"""`svc quote`, `svc pay` and `svc claim` against their own service and chain, and each way in which they may fail."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None
 
 
 def test_a_payment_that_can_not_be_made_is_said_not_to_be(shop: Shop, tmp_path: Path) -> None:
-    """The payer has nothing of the coin; and what answers at the address is no node."""
+    """The payer has none of the coin; and what answers at the address is not a node."""
     step = {"from": PAYER.address, "asset": shop.environment["SVC_USDC_ADDRESS"], "chainId": 8453}
     call = calldata("transfer(address,uint256)", TREASURY, 10**30)
     Purchases(tmp_path).keep(Purchase("http://x", {"quoteId": "q", "data": {"next": {"pay": step | {"call": call}}}}))
@@ -248,7 +248,7 @@ SILENT = ServiceSilent("no answer", cure="")
 
 
 class Clock:
-    """Time that passes by sleeping only."""
+    """A clock that only sleeping moves."""
 
     def __init__(self) -> None:
         self.pauses_s: list[float] = []

@@ -1,4 +1,4 @@
-"""A data directory that became read-only: each command ends in one line with a cure, and the API goes on serving."""
+"""A data directory that became read-only: each command ends in one line with a cure, and the API keeps serving."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from publishing import FEW, commands_publish
 from contracts.settings import Settings
 
 MOUNT = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
-"""Makes a directory read-only for one command, in a mount namespace of its own."""
+"""Makes a directory read-only for one command, in its own mount namespace."""
 
 
 def read_only(directory: Path, *command: str | Path) -> list[str]:
@@ -27,14 +27,14 @@ def read_only(directory: Path, *command: str | Path) -> list[str]:
 
 
 def make_writable(directory: Path, process_id: int) -> None:
-    """Makes it writable again for a process that runs."""
+    """Makes the directory writable again for a running process."""
     command = ["nsenter", f"--target={process_id}", "--mount", "mount", "-o", "remount,rw,bind", str(directory)]
     subprocess.run(command, check=True)
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """A published generation, whose directory can be made read-only here; no command can change it."""
+    """A published generation whose directory can be made read-only here; no command can change it."""
     data_dir = tmp_path_factory.mktemp("installed") / "data"
     data_dir.mkdir()
     if os.geteuid() != 0 or subprocess.run(read_only(data_dir, "true"), capture_output=True).returncode != 0:

@@ -1,4 +1,4 @@
-"""The runbook's ways back from a backup, step by step: to proven documents, every key and every write."""
+"""The runbook's ways to recover from a backup, step by step: to proven documents, every key and every write."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ RUNBOOK = (Path(__file__).parents[2] / "docs/operations.md").read_text()
 
 
 def steps(title: str) -> str:
-    """The commands of the runbook's block behind the line that begins with `title`."""
+    """Returns the commands of the runbook's block after the line that begins with `title`."""
     block = re.search(rf"^\*\*{re.escape(title)}.*?```sh\n(.*?)```", RUNBOOK, re.MULTILINE | re.DOTALL)
     assert block is not None, title
     return block[1]
 
 
 def with_files(commands: str, database: str) -> str:
-    """The same for this database, and for a store that is a directory."""
+    """Adapts commands to this database, and to a store that is a directory."""
     copied = re.sub(r"aws s3 sync (\S+) (\S+)", r"cp -a \1 \2", commands)
     return copied.replace("s3://BUCKET/PREFIX", "store").replace("DATABASE", database)
 
@@ -127,7 +127,7 @@ def do(commands: str, directory: Path, **variables: str) -> None:
 
 
 class ForkedHost(ApiHost):
-    """`svc serve`, without the imports of its start."""
+    """`svc serve` without the imports at its start."""
 
     def start(self) -> None:
         self.process = ForkedCommand(self.environment, self.log, "serve")
@@ -148,7 +148,7 @@ class GraphService:
         self.publish()
 
     def publish(self) -> str:
-        """Publishes, as a run that finds the graph moved does."""
+        """Publishes, as a run does that finds the graph changed."""
         self.house.now = datetime.now(UTC)
         with Warehouse(self.house.data_dir).connect() as connection:
             with closing(open_ledger(self.house.settings, self.house.data_dir)) as ledger:
@@ -175,7 +175,7 @@ class GraphService:
         self.ask("/api/v2/world-model/signal", {"type": "Goal", "title": f"{title} harvest", "source": "me"})
 
     def goals(self) -> list[str]:
-        """Titles of all goals of the key's owner, as a query finds them now."""
+        """Returns the titles of all goals of the key's owner, as a query finds them now."""
         found = self.ask("/api/v2/world-model/query", {"search": "harvest", "scope": "own"})
         return sorted(node["title"].removesuffix(" harvest") for node in found["nodes"])
 

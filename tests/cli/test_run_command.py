@@ -1,4 +1,4 @@
-"""`svc run` as people run it: in a process of its own, started, interrupted, killed and started again."""
+"""`svc run` as people run it: in its own process, started, interrupted, killed and started again."""
 
 import json
 import re
@@ -29,7 +29,7 @@ COMMANDS = (
     ("docs", "check", "{base_url}"),
     *((("pipeline", "run"),) if ROUNDS > 1 else ()),
 )
-"""Commands beside a running service. A whole run of the pipeline more than the service's own is left to soaks."""
+"""Commands next to a running service. Only soaks run the whole pipeline once more than the service itself does."""
 
 
 @pytest.fixture

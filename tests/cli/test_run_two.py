@@ -1,4 +1,4 @@
-"""`make run-two`: it says where everything is, answers through nginx, and leaves nothing behind."""
+"""`make run-two` reports where everything is, answers through nginx, and leaves nothing behind."""
 
 from __future__ import annotations
 

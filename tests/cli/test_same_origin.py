@@ -102,7 +102,7 @@ class Application:
 
 
 def sent(request_scope: dict) -> tuple[list[str], list[dict]]:
-    """What reached the application, and what was answered in its place."""
+    """Returns what reached the application, and what was answered instead."""
     application, messages = Application(), []
 
     async def send(message: dict) -> None:

@@ -1,4 +1,4 @@
-"""A signal ends `svc` alike from its first imports on: with 130, and with --json as one JSON value."""
+"""A signal ends `svc` in the same way from its first imports on: with 130, and with one JSON value under --json."""
 
 import json
 import os

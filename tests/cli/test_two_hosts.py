@@ -1,6 +1,6 @@
 """Two API hosts without a shared disk, on one ledger and one store, behind nginx: they behave as one, whatever fails.
 
-The clock of host `b` is two hours late all the time.
+The clock of host `b` is two hours late throughout.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from warehouse.discovery.run_status import EndedRun, update_run_status, with_run
 pytestmark = pytest.mark.web
 
 FAULTS, BATCHES = 200, 10
-"""A run does each kind of fault once, a soak all batches."""
+"""A run injects each kind of fault once, a soak all batches."""
 CLOCK_LATE = "-2h"
 DRAIN_S = 5
 
@@ -97,7 +97,7 @@ def test_a_host_with_an_old_clock_says_so_and_counts_as_the_other_does(hosts: Se
 
 
 ASKED_AGAIN_S = 2.0
-"""nginx counts whole seconds, and asks a host that failed again when more than `fail_timeout`, one second, is over."""
+"""nginx counts whole seconds, and retries a failed host after more than `fail_timeout`, which is one second."""
 
 
 def test_a_rolling_restart_loses_no_request(hosts: Service) -> None:
@@ -116,7 +116,7 @@ def test_a_rolling_restart_loses_no_request(hosts: Service) -> None:
 
 
 def half_sent(port: int) -> tuple[socket.socket, bytes]:
-    """A registration whose head and half of the body are sent, and the other half."""
+    """Sends the head and half of the body of a registration, and returns the connection and the other half."""
     body = json.dumps(AGENT).encode()
     head = f"POST {INTAKE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     connection = socket.create_connection(("127.0.0.1", port), timeout=HANG_S)
@@ -134,7 +134,7 @@ def is_refused(port: int) -> bool:
 
 @pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.soak), 2])
 def draining(request: pytest.FixtureRequest, hosts: Service) -> Iterator[ApiHost]:
-    """A further host that drains, with so many workers."""
+    """Yields a further host that drains, with the given number of workers."""
     host = ApiHost(f"draining{request.param}", hosts.a.data_dir.parent, hosts.a.environment)
     host.environment["SVC_DRAIN_SECONDS"] = str(DRAIN_S)
     host.command += ["--workers", str(request.param)]

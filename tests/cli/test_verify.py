@@ -1,4 +1,4 @@
-"""`svc verify` re-proves what is published from the file and a node alone, and no tampering passes."""
+"""`svc verify` proves again what is published, from the file and a node only, and no tampering passes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def recorded_chain(chain_id: int = 8453, **odd: Any) -> RecordedChain:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """What a service publishes: path -> bytes."""
+    """Returns what a service publishes: path -> bytes."""
     data_dir, chain = tmp_path_factory.mktemp("site"), recorded_chain()
 
     async def take(connection: Any, url: str) -> None:
@@ -119,7 +119,7 @@ def checked(site: Site, *rpc_urls: str) -> dict[str, Outcome]:
 
 @contextmanager
 def served(site: Site) -> Iterator[str]:
-    """The site on a port of 127.0.0.1."""
+    """Serves the site on a port of 127.0.0.1."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -129,7 +129,7 @@ def served(site: Site) -> Iterator[str]:
             self.wfile.write(body or b"")
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
+            """Logs nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -153,7 +153,7 @@ def with_document(site: Site, path: str, change: Callable[[Any], None]) -> Site:
 
 
 def with_list(site: Site, lines: list[str], *, hash_too: bool = True) -> Site:
-    """The site with another list file; with `hash_too` the proof names it as if it were right."""
+    """Returns the site with another list file; with `hash_too`, the proof contains that file's hash."""
     packed = gzip.compress("".join(line + "\n" for line in lines).encode())
 
     def rename(document: Any) -> None:

@@ -96,7 +96,7 @@ def changed(site: Site, change: Callable[[Any], object], path: str = SECOND_TOKE
 
 
 def with_list(site: Site, lines: list[str]) -> Site:
-    """The site with another list, whose hash the token's document names as if it were right."""
+    """Returns the site with another list whose hash the token's document contains."""
     packed = gzip.compress("".join(line + "\n" for line in lines).encode())
     named = {"sha256": hashlib.sha256(packed).hexdigest(), "bytes": len(packed)}
     return changed({**site, SECOND_LIST: packed}, lambda token: token["proof"]["holderList"].update(named))

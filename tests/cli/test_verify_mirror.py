@@ -29,11 +29,11 @@ Site = dict[str, bytes]
 
 class QuietFiles(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Tests print nothing."""
+        """Logs nothing."""
 
 
 def site_of(house: House) -> Site:
-    """What an address answers, by path."""
+    """Returns what an address answers, by path."""
     generation = current_generation(house.data_dir)
     public = generation.path / "public"
     files = {f"/{path.relative_to(public)}": path.read_bytes() for path in public.rglob("*") if path.is_file()}
@@ -47,7 +47,7 @@ def house(tmp_path_factory) -> House:
 
 @pytest.fixture(scope="module")
 def sites(house) -> list[Site]:
-    """The site as it was at first, and an hour and a few seconds later."""
+    """Returns the first site, and the site an hour and a few seconds later."""
     first = site_of(house)
     house.now += timedelta(hours=1)
     house.read_chain(mint(5, first=500, block=30), 40)
@@ -57,7 +57,7 @@ def sites(house) -> list[Site]:
 
 @pytest.fixture
 def ask(house, tmp_path):
-    """Checks a mirror of a site. The service answers as `origin`; None: not at all."""
+    """Checks a mirror of a site. The service answers as `origin`, or not at all if that is None."""
     keys = tmp_path / "jwks.json"
     keys.write_text(json.dumps(SigningKeys(house.settings).current().jwks()))
 

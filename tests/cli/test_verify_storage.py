@@ -1,4 +1,4 @@
-"""A list of a real EVM is proven to the last balance: with an RPC, offline from a site, and from two files alone."""
+"""A list of a real EVM is proven to the last balance: with an RPC, offline from a site, and from just two files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HOLDER_COUNT = 150
 
 @dataclass(frozen=True)
 class Site:
-    """What a service publishes by path, the node it read, and what it says of its list."""
+    """What a service publishes, by path, the node that it read, and what it publishes about its list."""
 
     files: dict[str, bytes]
     rpc_url: str
@@ -73,7 +73,7 @@ class Site:
 
 
 def live_token(anvil: Anvil) -> str:
-    """A token with holders, some that left, a burn, and allowances, which are foreign words of its storage."""
+    """Deploys a token with holders, some that left, a burn, and allowances, which are foreign words of its storage."""
     rpc, dice = anvil.rpc, random.Random(3)
     owner, *others = rpc.call("eth_accounts")
     token = deploy(rpc, owner, "DemoToken", ["string", "string"], ["Live", "LIVE"])
@@ -149,7 +149,7 @@ def failing(checks: list[Check]) -> set[str]:
 
 
 def with_list(site: Site, lines: list[str]) -> Site:
-    """The site with another list, whose hash its document names as if it were right."""
+    """Returns the site with another list whose hash its document contains."""
     packed = gzip.compress("".join(line + "\n" for line in lines).encode())
     document = json.loads(site.files[HOLDERS])
     named = document["consistency"]["proof"]["holderList"]
@@ -159,7 +159,7 @@ def with_list(site: Site, lines: list[str]) -> Site:
 
 
 def later_by(blocks: int, site: Site) -> Site:
-    """The site once a list of a later block is its newest one; the manifest names the files of both."""
+    """Returns the site with a list of a later block as its newest one; the manifest names the files of both."""
     block = site.proof.block + blocks
     document = json.loads(site.files[HOLDERS])
     document["consistency"] |= {"block": block, "blockHash": "0x" + "22" * 32}
@@ -355,7 +355,7 @@ def test_a_long_list_is_proven_when_it_is_persisted(site: Site, tmp_path: Path, 
             assert taken is not None and taken.proof.storage is not None
             reasons.append(taken.proof.storage.reason)
 
-        for snapshot in (False, False, True):  # the very first list is persisted always
+        for snapshot in (False, False, True):  # the very first list is always persisted
             asyncio.run(take(snapshot))
             anvil.rpc.call("evm_mine")
     assert reasons == [None, StorageReason.BETWEEN_SNAPSHOTS, None]
@@ -373,7 +373,7 @@ def vyper_slot(address: str) -> int:
 
 def traced_or_not(url: str, traced: bool) -> Callable[..., Any]:
     class Untraced:
-        """A pool whose nodes trace no calls."""
+        """A pool whose nodes don't trace calls."""
 
         def __init__(self, pool: Any) -> None:
             self._pool = pool

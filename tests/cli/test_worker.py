@@ -1,4 +1,4 @@
-"""The worker of `svc run` while it makes the first run: in a process of its own, which a signal ends."""
+"""The worker of `svc run` during its first run: a separate process, which a signal ends."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_a_first_run_that_fails_is_not_taken_for_a_lost_one(tmp_path: Path):
 
 
 def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path]:
-    """A worker that reads the chain of a node, and the file that takes all that it says after the publication."""
+    """Starts a worker that reads a node's chain. Returns it, and the file with its output after the publication."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)} | {
         "SVC_DATA_DIR": str(data_dir),
         "SVC_RPC_URLS": rpc_url,

@@ -1,4 +1,4 @@
-"""`svc world`: what an operator does with the graph, for people and as JSON."""
+"""`svc world`: what an operator does with the graph, with output for people and as JSON."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def import_notes(notes: Path, *options: str, code: int = 0) -> dict:
 
 
 def titles_of(tmp_path: Path, node_type: str) -> list[str]:
-    """Titles of Bob's live nodes of a type."""
+    """Returns the titles of Bob's live nodes of a type."""
     svc("export", str(tmp_path / "out.jsonl"), "--owner", "local:bob")
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     live = [each for each in lines if each.get("current") and each.get("validTo") is None]

@@ -1,4 +1,5 @@
-"""The Python client against a service that listens, on a chain: from the base URL to a key, and what a key is for."""
+"""The Python client against a listening service, on a chain: from the base URL to a key, and what the key is used
+for."""
 
 from __future__ import annotations
 
@@ -31,14 +32,14 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     key_file = directory / "relayer.key"
     key_file.write_text(RELAYER.key.hex())
     with Anvil() as anvil:
-        # Before the start, which looks whether the relayer can pay for gas.
+        # Before the start, which checks whether the relayer can pay for gas.
         anvil.rpc.call("anvil_setBalance", RELAYER.address, hex(10**18))
         with cold_start(directory, anvil, relayer_key_file=key_file, claim_confirmations=1) as made:
             yield made
 
 
 def pays(setting: Setting, quote: Any) -> str:
-    """The hash of the transfer that a quote asks for."""
+    """Sends the transfer that a quote asks for and returns its hash."""
     step = quote["data"]["next"]["pay"]
     return setting.wallet.send(
         step["asset"], calldata("transfer(address,uint256)", step["to"], int(step["amountUnits"]))
@@ -62,7 +63,7 @@ def test_a_cold_start_gets_from_the_base_url_to_a_paid_and_checked_answer(settin
     assert verdict["passed"] is False
     assert checked.holder_count > 0
     assert len(seen) <= MOST_REQUESTS
-    assert cpu_s < MOST_SECONDS  # the service's too, which runs here; others may use the machine
+    assert cpu_s < MOST_SECONDS  # the service's too, which runs in this process; others may use the machine
     print(f"{len(seen)} requests, {took_s:.2f} s, {cpu_s:.2f} s of CPU")
 
 
@@ -101,7 +102,7 @@ def test_the_examples_of_both_readmes_run(setting: Setting) -> None:
     assert client.key.startswith("svc_free_")
     nodes = client.query(search="hour day", scope="own")["data"]["nodes"]
     assert [node["title"] for node in nodes] == ["Answer in a day"]
-    # The second has the same key, since this network has three trials a day.
+    # The second client has the same key, since this network has three trials per day.
     (example,) = examples_of(PACKAGE_README, "https://svc.example", setting)
     example = example.replace("client.trial_key(Account", "trial_key(client, Account")
     second = run_example(example, trial_key=lambda made, _: setattr(made, "key", client.key))
@@ -122,13 +123,13 @@ def test_the_x402_client_of_the_readme_buys_a_key_with_the_wallet_of_the_demo(se
 
 
 def examples_of(page: Path, address: str, setting: Setting) -> list[str]:
-    """The Python examples of a page, with the service's address in place of `address`."""
+    """Returns the Python examples of a page, with the service's address in place of `address`."""
     found = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     return [example.replace(address, setting.base_url) for example in found]
 
 
 def run_example(example: str, **given: Any) -> dict[str, Any]:
-    """What the names of an example are after it has run."""
+    """Runs an example and returns its variables."""
     names: dict[str, Any] = {**given}
     exec(example, names)
     return names
@@ -157,7 +158,7 @@ def test_documents_are_read_by_their_paths(setting: Setting) -> None:
 
 def test_the_async_client_tries_and_verifies(setting: Setting) -> None:
     async def tries() -> Any:
-        # An address of its own, as the tests before have used up much of a minute's requests of 127.0.0.1.
+        # Its own address, since the tests before have used up much of the requests per minute of 127.0.0.1.
         transport = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
         async with AsyncClient(setting.base_url, http=httpx.AsyncClient(transport=transport, timeout=60)) as client:
             await client.trial_key(Account.create())

@@ -1,4 +1,5 @@
-"""The Python client's rules, without a service: what is sent again and when, what an error says, what a list proves."""
+"""The Python client's rules, without a service: which requests are retried and when, the text of errors, and what a
+list proves."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ from svc_client.holders import VerifiedHolders, verified
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 REQUESTS = json.loads(Path(__file__).with_name("request_rules.json").read_text())
-"""Addresses and keys, and what is sent of them: both clients follow it."""
+"""Addresses and keys, and the requests that result from them; both clients follow this table."""
 
 
 def answer(status: int, body: Any, retry_after_s: float | None) -> Response:
@@ -80,7 +81,7 @@ def test_retry_after_is_read_as_seconds_or_a_date(field: str | None, seconds: fl
 
 
 def served(*replies: Any) -> tuple[httpx.MockTransport, list[httpx.Request]]:
-    """A transport that gives these replies in turn, and what it was sent."""
+    """Returns a transport that gives these replies in turn, and the list of requests that it received."""
     seen: list[httpx.Request] = []
     left = list(replies)
 
@@ -243,7 +244,7 @@ def test_an_error_that_is_no_problem_document_is_refused_all_the_same() -> None:
 
 
 def offered(**changed: Any) -> dict[str, Any]:
-    """A quote whose hashes hold, but for what is changed."""
+    """Returns a quote whose hashes hold, except for what is changed."""
     quote, requirement = {"a": 1}, {"amount": "5"}
     hashes = [
         hashlib.sha256(json.dumps(each, separators=(",", ":")).encode()).hexdigest() for each in (quote, requirement)

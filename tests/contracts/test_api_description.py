@@ -1,4 +1,4 @@
-"""How pages read the description: types in words, members of bodies, commands, errors. Literal schemas."""
+"""The description as pages render it: types in words, members of bodies, commands, errors. Literal schemas."""
 
 from typing import Any
 

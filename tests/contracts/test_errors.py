@@ -1,4 +1,4 @@
-"""The tree with which the module of errors begins."""
+"""The error tree at the top of the module of errors."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Schemas of models: each is generated once a process, and what publishes it leaves it as it is."""
+"""Schemas of models: each is generated once per process, and publishing does not modify it."""
 
 from copy import deepcopy
 

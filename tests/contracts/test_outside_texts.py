@@ -1,4 +1,4 @@
-"""Texts of others become one short visible line (A15)."""
+"""Texts from outside become one short visible line (A15)."""
 
 import unicodedata
 

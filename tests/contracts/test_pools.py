@@ -1,4 +1,4 @@
-"""Kinds of pools: which contract is one, and the exact price that follows from its numbers."""
+"""Kinds of pools: recognizing a pool's contract, and the exact price that follows from its numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from contracts.pools import (
 
 OURS, OTHER, THIRD = "0x" + "70" * 20, "0x" + "05" * 20, "0x" + "33" * 20
 LOWEST_ROOT, HIGHEST_ROOT = 4295128739, 1461446703485210103287273052203988822378723970342
-"""The bounds that Uniswap v3 keeps the root of a price within, times 2^96."""
+"""The bounds within which Uniswap v3 keeps the root of a price, times 2^96."""
 
 
 def words(*values: int) -> str:
@@ -40,7 +40,8 @@ def words(*values: int) -> str:
 
 
 def price(kind_state: tuple[int, int], decimals: tuple[int, int], *, ours_first: bool = True) -> Fraction:
-    """Returns what one whole token of ours costs in the other, by a concentrated pool. `decimals`: ours first."""
+    """Returns the price of one whole token of ours in the other token, in a concentrated pool. `decimals`: ours
+    first."""
     pair = Pair(OURS, OTHER, OURS) if ours_first else Pair(OTHER, OURS, OURS)
     ours, other = in_whole_tokens(pair, CONCENTRATED.reserves(kind_state), decimals)
     return other / ours
@@ -58,7 +59,7 @@ def test_the_topics_are_those_of_the_deployed_contracts() -> None:
 @pytest.mark.parametrize(
     ("root", "decimals", "ours_first", "expected"),
     [
-        # Worked out with bc: s * s / 2^192, then the decimals. The third is the example of Uniswap's own documentation.
+        # Computed with bc: s * s / 2^192, then the decimals. The third is the example of Uniswap's own documentation.
         (2**96, (18, 18), True, "1"),
         (2**96, (18, 6), True, "1000000000000"),
         (2018382873588440326581633304624437, (18, 6), False, "1540.820552028045688043245734256574950771617242188"),

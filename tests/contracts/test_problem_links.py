@@ -1,4 +1,4 @@
-"""Where problems lead: every refusal that a client can do something about names the next step, by links that exist."""
+"""Every refusal that a client can do something about names the next step, by links that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are found wherever they stand in a text, and ordinary texts are left in peace (P5)."""
+"""Secrets are found anywhere in a text, and ordinary texts are left alone (P5)."""
 
 import time
 
@@ -160,4 +160,4 @@ def test_no_text_of_a_mebibyte_costs_more_than_a_tenth_of_a_second(text):
         started_s = time.process_time()
         assert secret_in(text) is None
         costs_s.append(time.process_time() - started_s)
-    assert min(costs_s) < 0.1  # a slow machine takes half; what is read again and again, seconds
+    assert min(costs_s) < 0.1  # a slow machine needs half of that; reading the text repeatedly needs seconds

@@ -56,7 +56,7 @@ def test_an_env_file_in_another_encoding_is_refused(tmp_path, monkeypatch):
         ("SVC PORT=8001\n", 1),
         ("=8001\n", 1),
         ("SVC_DEMO=true\r\n\r\nSVC_PORT\r\n", 3),
-        # The quote that is open is closed by one of a later line.
+        # A quote that is left open is closed by one on a later line.
         ('SVC_CONTACT_EMAIL="me@svc.example\nSVC_PORT=8001"\n', 1),
     ],
 )

@@ -62,7 +62,8 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 @contextmanager
 def svc_demo(data_dir: Path) -> Iterator[tuple[subprocess.Popen[str], dict]]:
-    """`svc demo --json` as a process of its own, and what it printed; killed at the end where it still runs."""
+    """Runs `svc demo --json` as a separate process and yields it with its output; kills it at the end if it still
+    runs."""
     process = subprocess.Popen(
         SVC_DEMO,
         cwd=ROOT,
@@ -80,7 +81,7 @@ def svc_demo(data_dir: Path) -> Iterator[tuple[subprocess.Popen[str], dict]]:
 
 @pytest.fixture(scope="module")
 def written_demo(tmp_path_factory) -> tuple[Path, list[str]]:
-    """A data directory with a demo that was started once and stopped, and what it said."""
+    """Returns a data directory with a demo that was started once and stopped, and what the demo reported."""
     data_dir, said = tmp_path_factory.mktemp("written"), Said()
     DemoChain.start(data_dir, said).stop()
     return data_dir, said
@@ -88,7 +89,7 @@ def written_demo(tmp_path_factory) -> tuple[Path, list[str]]:
 
 @pytest.fixture(scope="module")
 def short_demo(tmp_path_factory) -> Path:
-    """A data directory with a demo of the story's first blocks alone, started once and stopped."""
+    """Returns a data directory with a demo of only the story's first blocks, started once and stopped."""
     data_dir = tmp_path_factory.mktemp("short")
     with pytest.MonkeyPatch.context() as patch:
         tell_less(patch)
@@ -97,13 +98,13 @@ def short_demo(tmp_path_factory) -> Path:
 
 
 def tell_less(patch: pytest.MonkeyPatch) -> None:
-    """Chains that begin in this process get the first blocks of the story."""
+    """Limits chains that begin in this process to the first blocks of the story."""
     patch.setattr(demo_chain, "plan_history", lambda bidwall: plan_history(bidwall)[:8])
 
 
 @pytest.fixture
 def data_dir(tmp_path, short_demo, monkeypatch) -> Path:
-    """A copy of the short demo, to go on from; what begins anew is short too."""
+    """A copy of the short demo to continue from; chains that begin again are short too."""
     tell_less(monkeypatch)
     shutil.copytree(short_demo / "demo", tmp_path / "demo")
     return tmp_path
@@ -287,7 +288,7 @@ def test_traffic_keeps_the_price_fresh_trades_and_attests(data_dir):
             sends: list[Callable[[], object]] = [traffic.set_price, *transfers]
             for send in sends:
                 send()
-                # seconds lie between them in a demo, while a node that is just mining may give a nonce twice
+                # seconds pass between them in a demo, while a node that is just mining may give the same nonce twice
                 while int(rpc.call("txpool_status")["pending"], 16):
                     time.sleep(0.01)
             deadline = time.monotonic() + HANG_S

@@ -67,7 +67,7 @@ def test_the_recorded_chain_answers_for_the_state_that_it_holds_and_for_no_other
 
 @pytest.fixture
 def small_history(anvil: Anvil) -> tuple[list[dict], list[dict], DemoContracts]:
-    """Blocks and logs of an anvil with two blocks of demo transfers."""
+    """Returns blocks and logs of an anvil with two blocks of demo transfers."""
     owner = anvil.rpc.call("eth_accounts")[0]
     token = deploy(anvil.rpc, owner, "DemoToken", ["string", "string"], ["Demo", "DEMO"])
     for movements in (

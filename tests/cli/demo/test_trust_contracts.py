@@ -1,4 +1,4 @@
-"""The trust registry and the escrow on a real EVM: who may do what, how scores weigh, that no fund gets stuck."""
+"""The trust registry and the escrow on a real EVM: permissions, the weighting of scores, and no stuck funds."""
 
 import random
 
@@ -76,7 +76,7 @@ contract Refuser {
 
 
 class Chain:
-    """A registry with one attester and an escrow that asks it."""
+    """A registry with one attester, and an escrow that reads the registry."""
 
     def __init__(self, anvil: Anvil) -> None:
         self.rpc: Rpc = anvil.rpc
@@ -92,7 +92,7 @@ class Chain:
         return mined_receipt(self.rpc, self.rpc.call("eth_sendTransaction", transaction))
 
     def refusal(self, sender: str, to: str, signature: str, *values, wei: int = 0) -> str:
-        """The selector of the error that the call reverts with."""
+        """Returns the selector of the error that the call reverts with."""
         call = {"from": sender, "to": to, "data": calldata(signature, *values), "value": hex(wei)}
         with pytest.raises(RpcError) as refused:
             self.rpc.call("eth_call", call, "latest")
@@ -191,7 +191,7 @@ def test_recent_work_weighs_more_and_the_score_stands_still_between_attestations
     chain.attest(20)
     chain.wait(HALF_LIFE_S)
     chain.attest(80)
-    # The first weighs a half: (20 * 0.5 + 80) / 1.5 = 60, a little less for the second of its block.
+    # The first score has half its weight: (20 * 0.5 + 80) / 1.5 = 60, slightly less for the second of its block.
     assert chain.scores() in ((60, 50), (59, 50))
     held = chain.scores()
     chain.wait(100 * HALF_LIFE_S)

@@ -39,7 +39,7 @@ class Usdc:
         return mined_receipt(self.rpc, self.rpc.call("eth_sendTransaction", transaction))
 
     def refusal(self, sender: str, data: str) -> str:
-        """The error that the call reverts with."""
+        """Returns the error that the call reverts with."""
         with pytest.raises(RpcError) as refused:
             self.rpc.call("eth_call", {"from": sender, "to": self.address, "data": data}, "latest")
         return str(refused.value)

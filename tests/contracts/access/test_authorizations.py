@@ -1,4 +1,4 @@
-"""S26: what an x402 client signs is compared with our offers field by field; one change of any field is refused."""
+"""S26: what an x402 client signs is compared with our offers field by field; a change of any field is refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def reason(payload: Any) -> str:
 
 
 def put(*path: str, to: Any) -> Callable[[Payload], None]:
-    """Changes a member after signing."""
+    """Returns a change that sets a member after signing."""
 
     def change(payload: Payload) -> None:
         inner = payload
@@ -70,7 +70,7 @@ def put(*path: str, to: Any) -> Callable[[Payload], None]:
 
 
 def mirrored(payload: Payload) -> None:
-    """The other signature of the same payer and message, which anybody can derive (S18)."""
+    """Replaces the signature by the other one of the same payer and message, which anybody can derive (S18)."""
     signature = bytes.fromhex(payload["payload"]["signature"][2:])
     s, order = int.from_bytes(signature[32:64]), 2 * HIGHEST_S + 1
     other = signature[:32] + (order - s).to_bytes(32) + bytes([55 - signature[64]])
@@ -78,7 +78,7 @@ def mirrored(payload: Payload) -> None:
 
 
 def without(*path: str) -> Callable[[Payload], None]:
-    """Leaves a member out."""
+    """Returns a change that removes a member."""
 
     def change(payload: Payload) -> None:
         inner = payload
@@ -140,7 +140,8 @@ TAMPERED: dict[str, tuple[Callable[[Payload], None], str]] = {
     "query of the resource": (put("resource", "url", to=f"{URL}?x=1"), "invalid_resource"),
     "scheme of the resource": (put("resource", "url", to=URL.replace("https", "http")), "invalid_resource"),
 }
-"""Changes after signing. What is signed no longer fits its signature; what is named no longer fits an offer."""
+"""Changes after signing. A changed signed field no longer fits its signature; a changed named field no longer fits an
+offer."""
 
 
 @pytest.mark.parametrize("field", TAMPERED)
@@ -165,7 +166,7 @@ RESIGNED: dict[str, tuple[dict[str, Any], str]] = {
     "domain chain": ({"domain": {"chainId": 1}}, SIGNATURE),
     "domain contract": ({"domain": {"verifyingContract": STRANGER.address}}, SIGNATURE),
 }
-"""What a payer really signed, and that pays nothing here."""
+"""Authorizations that a payer really signed, and that pay nothing here."""
 
 
 @pytest.mark.parametrize("what", RESIGNED)
@@ -269,7 +270,7 @@ PAYLOAD = signed()
 
 
 def as_payload(authorization: Authorization) -> Payload:
-    """A payload with another authorization under the old signature."""
+    """Returns a payload with another authorization under the old signature."""
     return PAYLOAD | {
         "payload": {
             "signature": authorization.signature,

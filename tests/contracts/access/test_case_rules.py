@@ -50,7 +50,7 @@ FOLLOWS = {
     ("issued", "refund_due"),
     ("refund_due", "refunded"),
 }
-"""S19: every pair that may follow one another. There is no way back, and no way round."""
+"""S19: every pair of states that may follow one another. There is no way back, and no way around."""
 
 
 @pytest.mark.parametrize("before", STATES)
@@ -93,7 +93,7 @@ NEAR = Filing(quote_of(number=4), proven=False)
 SIGNED = Filing(quote_of(owner=MALLORY, amount=60_000_000, number=5), proven=True)
 
 STRENGTH = [OPERATED, FAR, NEAR, SIGNED]
-"""Weakest first. A stranger's quote is none of them, whoever signed it."""
+"""Weakest first. A stranger's quote is not among them, whoever signed it."""
 
 
 def filed(filings: list[Filing]) -> Filing | None:

@@ -1,4 +1,4 @@
-"""The text of API keys: made, checked offline, hashed, and never shown whole by accident."""
+"""The text of API keys: generated, checked offline, hashed, and never shown whole by accident."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a transaction pays a quote: every case, every seeded bug, and real receipts of Base.
+"""The decision whether a transaction pays a quote: every case, every seeded bug, and real receipts of Base.
 
 | row of the promises | held here by |
 |---|---|
@@ -120,7 +120,7 @@ def test_a_batch_of_n_transfers_pays_n_quotes_and_never_one_more() -> None:
     went=st.lists(st.integers(0, 2 * DUE.amount), max_size=3),
 )
 def test_what_stays_with_us_covers_every_claim(came: list[int], went: list[int]) -> None:
-    """Claims take their transfers one after another; together they never take more than what stayed."""
+    """Claims use their transfers one after another; together they never use more than what stayed."""
     logs = [paying(DUE, amount=DUE.amount + 1 - (each > 0)) for each in came]
     logs += [paying(DUE, payer=TREASURY, pay_to=PAYER, amount=each) for each in went]
     chain, transaction = paid_chain(logs)
@@ -186,7 +186,7 @@ def test_providers_on_two_sides_of_a_reorg_disagree() -> None:
 
 @pytest.fixture(scope="module")
 def recorded_receipts(recorded_material: RecordedMaterial) -> list[tuple[View, dict]]:
-    """Each recorded receipt of Base whose block is recorded too, as an agreed view and as it was sent."""
+    """Returns each recorded receipt of Base whose block is recorded too, as an agreed view and as it was sent."""
     rows = recorded_material.json_lines("data/base-recorded/base_blocks.jsonl.gz")
     blocks = {row["block"]["hash"]: row["block"] for row in rows}
     found = []
@@ -200,7 +200,7 @@ def recorded_receipts(recorded_material: RecordedMaterial) -> list[tuple[View, d
 
 
 def coins_of(receipt: dict) -> list[tuple[str, str, int]]:
-    """(sender, recipient, amount) of each USDC transfer, read apart from the code under test."""
+    """Returns (sender, recipient, amount) of each USDC transfer, parsed independently of the code under test."""
     return [
         ("0x" + log["topics"][1][-40:], "0x" + log["topics"][2][-40:], int(log["data"], 16))
         for log in receipt["logs"]
@@ -209,14 +209,14 @@ def coins_of(receipt: dict) -> list[tuple[str, str, int]]:
 
 
 def asked_for(view: View, sender: str, recipient: str, amount: int) -> Terms:
-    """A quote that was open when the view's block came."""
+    """Returns the terms of a quote that was open at the time of the view's block."""
     assert view.block is not None
     issued_at = datetime.fromtimestamp(view.block.time_s, UTC) - timedelta(minutes=1)
     return Terms(8453, USDC, sender, recipient, amount, issued_at, issued_at + timedelta(hours=1), Burial(5, "safe"), 1)
 
 
 def test_real_receipts_pay_the_quotes_that_they_fit_and_no_others(recorded_receipts: list[tuple[View, dict]]) -> None:
-    """S6, S7, S8 on what Base really did: one changed address or unit and nothing is paid."""
+    """S6, S7, S8 on real receipts of Base: with one address or unit changed, nothing is paid."""
     paid = refused = 0
     for view, sent in recorded_receipts:
         coins = coins_of(sent)
@@ -253,7 +253,7 @@ def test_real_receipts_pay_the_quotes_that_they_fit_and_no_others(recorded_recei
 def test_tokens_of_all_kinds_in_real_receipts_are_told_from_transfers(
     recorded_receipts: list[tuple[View, dict]],
 ) -> None:
-    """Every log that is read is an ERC-20 transfer with one word of data; ERC-721 logs of the same topic are not."""
+    """Every log that is parsed is an ERC-20 transfer with one word of data; ERC-721 logs of the same topic are not."""
     read = erc721 = 0
     for view, sent in recorded_receipts:
         assert view.receipt is not None

@@ -241,7 +241,7 @@ def test_a_text_with_more_digits_at_its_end_or_none_is_drawn_too(text):
 
 
 def dark_modules(uri):
-    """Places of the unit squares that the path's strokes cover."""
+    """Returns the positions of the unit squares that the path's strokes cover."""
     dark, column, row = set(), 0, 0
     for command, first, second in re.findall(r"([Mmh])(\d+)(?: ([\d.]+))?", uri.partition(" d=")[2]):
         if command == "M":

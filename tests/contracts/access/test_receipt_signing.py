@@ -17,7 +17,7 @@ GOLDEN_JWS = (
 OTHER = "cd" * 32
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
-# RFC 8037, appendix A: a private key, and the thumbprint of its public one.
+# RFC 8037, appendix A: a private key, and the thumbprint of its public key.
 RFC_8037_D = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"
 RFC_8037_THUMBPRINT = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493

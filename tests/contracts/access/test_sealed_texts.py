@@ -1,4 +1,4 @@
-"""What is sealed opens beside what it belongs to, and nothing else does."""
+"""A sealed text can be opened only together with the context that it was sealed for."""
 
 from __future__ import annotations
 

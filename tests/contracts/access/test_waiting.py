@@ -1,4 +1,5 @@
-"""How long a payment still needs: depth, needed depth and seconds left from what providers show; when to ask again."""
+"""The remaining wait of a payment: depth, needed depth and seconds left as providers show them, and when to ask
+again."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def view(
     finalized: int | None = None,
     moved: bool = False,
 ) -> View:
-    """A provider with a payment in `block` (None: not known) whose chain has made a block every `pace_s` seconds."""
+    """Returns the view of a provider with a payment in `block` (None: unknown) whose chain produces a block every
+    `pace_s` seconds."""
     top = BlockView(head, f"0xh{head}", 1_000 + (head - 100) * pace_s)
     if block is None:
         return View("p", CHAIN, None, None, top, safe, finalized)

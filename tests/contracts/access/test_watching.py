@@ -1,4 +1,4 @@
-"""Where an issued claim's payment is, by what providers say: standing, gone, back, or not to be told."""
+"""The location of an issued claim's payment according to the providers: in the chain, gone, back, or undecidable."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def seen(
     chain_id: int = 8453,
     time_s: int = 1_800_000_000,
 ) -> Sighting:
-    """What a provider with block `held` at height 100 says, where the transaction is in the block `landed`."""
+    """Returns what a provider with block `held` at height 100 reports, with the transaction in the block `landed`."""
     receipt = block = None
     if landed is not None:
         receipt = ReceiptView(SENT, status, *landed, logs)

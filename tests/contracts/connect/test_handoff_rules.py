@@ -1,4 +1,4 @@
-"""The signed hand-off as rules: what is signed, which replies are believed, whose word counts."""
+"""The signed hand-off as rules: what is signed, which replies are believed, and whose word counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools by key: every field says what it means, and every result fits a context, whatever it is made of."""
+"""The tools by key: every field has a description, and every result fits a context, whatever its content."""
 
 import json
 from typing import Any
@@ -26,7 +26,7 @@ LONG = "ä" * 5_000
 
 
 def properties(schema: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Every property of a schema, in whatever part of it."""
+    """Returns every property of a schema, at any depth."""
     if isinstance(schema, list):
         return [found for part in schema for found in properties(part, path)]
     if not isinstance(schema, dict):
@@ -46,7 +46,7 @@ def test_every_field_of_a_tool_says_what_it_means(tool):
     for schema in (tool.input_schema, tool.output_schema):
         Draft202012Validator.check_schema(schema)
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
-        of_context = "/context/"  # circumstances of a check have a schema of their own
+        of_context = "/context/"  # the circumstances of a check have their own schema
         silent = [name for name, each in properties(schema) if of_context not in name and not each.get("description")]
         assert silent == []
     taken = json.dumps(tool.input_schema)

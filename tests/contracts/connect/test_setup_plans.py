@@ -1,4 +1,4 @@
-"""Every plan that can be made is whole, safe to read into a shell, and cites what it takes from vendors."""
+"""Every possible plan is complete, safe to paste into a shell, and cites what it takes from vendors."""
 
 from __future__ import annotations
 

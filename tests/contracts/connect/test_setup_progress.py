@@ -48,7 +48,7 @@ def told(*reports: tuple[str, str], plan: ConnectPlan = PLAN) -> Progress:
 
 
 def up_to(step_id: str) -> list[tuple[str, str]]:
-    """Reports that everything before a step is done."""
+    """Returns reports that everything before a step is done."""
     return [(each, "done") for each in IDS[: IDS.index(step_id)]]
 
 
@@ -64,7 +64,7 @@ reports = st.builds(
 
 
 class ProgressMachine(RuleBasedStateMachine):
-    """Any reports in any order, half of them about the step that is next, so that plans are often finished."""
+    """Any reports in any order, half of them about the next step, so that plans are often finished."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a session can be asked, and what it answers."""
+"""The questions that a session accepts, and its answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FACTS = SessionFacts(
 
 
 def moved(steps: int, *, last: str = "done") -> Progress:
-    """The progress after so many reports, the last of them as told."""
+    """Returns the progress after `steps` reports, the last of them with the outcome `last`."""
     progress = start(PLAN)
     for number in range(steps):
         coming = next_step(PLAN, progress)

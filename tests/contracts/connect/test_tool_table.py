@@ -21,7 +21,7 @@ NAMES = [
 ]
 TOKEN = "svcs_" + "a" * 43
 
-# What fits a tool's arguments, and what does not.
+# Arguments that fit a tool, and arguments that don't.
 ARGUMENTS = [
     ("svc_connect_handshake", {"pairing_code": "abcdef"}, True),
     ("svc_connect_handshake", {"pairing_code": "abcdef", "agent": "Ada"}, True),

@@ -1,4 +1,4 @@
-"""What wallets are told, from values alone."""
+"""Answers to wallets, built from values only."""
 
 import pytest
 from world_graphs import node

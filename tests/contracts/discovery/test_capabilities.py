@@ -1,4 +1,4 @@
-"""Capabilities by settings: what is off says so in every document at once, and nothing is offered that is not there."""
+"""Capabilities by settings: every document reports at once what is off, and offers nothing that does not exist."""
 
 import json
 from collections.abc import Callable
@@ -110,7 +110,7 @@ SAYS_OFF: dict[str, Callable[[dict[str, Any], str], bool]] = {
 
 
 PARTIAL = {"agent_card", "registration_contract"}
-"""Documents in which not every capability has a place."""
+"""Documents that have no place for some capabilities."""
 
 TEXTS: dict[str, Callable[[Installation], bytes]] = {
     "llms.txt": llms_txt,

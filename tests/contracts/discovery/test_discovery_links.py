@@ -1,4 +1,5 @@
-"""Addresses in discovery documents: absolute, below the base URL, of a route that is there, or of a named standard."""
+"""Addresses in discovery documents are absolute, and lead to an existing route below the base URL or to a named
+standard."""
 
 import json
 import re
@@ -27,7 +28,7 @@ ELSEWHERE = {EVERYTHING["app_url"]}
 DESCRIBED = set(json.loads(OPENAPI_FILE.read_text())["paths"])
 ROUTES = DESCRIBED | {path for row in PROJECTIONS for path in row.paths} | {each.path for each in REDIRECTS}
 ANCHORS = {"/", "/api/v2", "/mcp"}
-"""What an API is named by: the start of its paths."""
+"""Addresses that identify an API: the start of its paths."""
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>)]+")
 

@@ -1,4 +1,4 @@
-"""From what was read and answered to findings: what counts as working, and what keeps its time."""
+"""From documents and answers to findings: what counts as working, and which findings keep their time."""
 
 from datetime import timedelta
 from typing import Any

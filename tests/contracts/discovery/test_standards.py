@@ -1,4 +1,4 @@
-"""Each document against the validator of its standard, and what is not right is seen to fail."""
+"""Each document passes the validator of its standard, and the validator is seen to fail on faulty documents."""
 
 import asyncio
 import json
@@ -94,7 +94,7 @@ def test_the_catalog_names_cards_by_their_type():
 
 
 def parsed(card: dict[str, Any]) -> Any:
-    """The card as A2A's own package reads it. It is imported here: that takes as long as all tests of this file."""
+    """Parses the card with A2A's own package. The import is here since it takes as long as all tests of this file."""
     from a2a.types import AgentCard
     from a2a.utils.proto_utils import validate_proto_required_fields
 

@@ -1,4 +1,4 @@
-"""The text documents: each by its own standard's readers, all by the same facts."""
+"""The text documents: each passes the readers of its own standard, and all contain the same facts."""
 
 import re
 import subprocess
@@ -159,7 +159,7 @@ def test_prices_are_those_of_the_plans(monkeypatch):
 
 
 class ReadAlone:
-    """As much of what was read as one text document needs."""
+    """The part of the gathered answers that one text document needs."""
 
     def __init__(self, text: bytes) -> None:
         self.base_url = HERE.base_url

@@ -1,4 +1,4 @@
-"""Every value within a JSON value, as the checks of documents look at them."""
+"""Every value within a JSON value, as the checks of documents see them."""
 
 import yaml
 

@@ -93,7 +93,7 @@ def test_the_root_of_a_receipt_equals_the_published_one():
 
 
 def test_a_deposit_holds_its_nonce_beside_a_version():
-    """The published encoding of Canyon; before it the trie left the nonce out."""
+    """The published encoding of Canyon; before Canyon the trie left the nonce out."""
     before = "7ef901080182b741b90100" + "00" * 256 + "c0"
     since = "7ef9010d0182b741b90100" + "00" * 256 + "c0833d3bbf01"
     assert receipt_rlp(DEPOSIT).hex() == before

@@ -1,4 +1,4 @@
-"""The one call that answers with the digest of many balances, on a running chain."""
+"""The single call that returns the digest of many balances, on a running chain."""
 
 import pytest
 from holder_rows import address
@@ -46,7 +46,7 @@ def test_a_full_call_fits_into_what_a_node_allows(anvil: Anvil, token: str):
 
 
 def test_a_digest_may_begin_as_no_code_may(anvil: Anvil, token: str):
-    """Code that begins with 0xef is refused (EIP-3541), so the answer has a byte in front."""
+    """Code that begins with 0xef is refused (EIP-3541), so the answer starts with an extra byte."""
     strangers = next(count for count in range(2000) if balances_digest([0] * count + HELD)[0] == 0xEF)
     holders = [*(address(0xABCDEF0000 + number) for number in range(strangers)), *HOLDERS]
     assert asked(anvil, token, holders) == balances_digest([0] * strangers + HELD)

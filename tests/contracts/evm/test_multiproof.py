@@ -19,7 +19,7 @@ VALUES = st.binary(min_size=1, max_size=40)
 
 @st.composite
 def tries(draw: st.DrawFn) -> tuple[dict[bytes, bytes], set[bytes]]:
-    """Items under keys of one length that often share a prefix, and some of the keys."""
+    """Draws items under keys of one length that often share a prefix, and some of the keys."""
     size = draw(st.sampled_from([2, 3, 4, 32]))
     prefixes = draw(st.lists(st.binary(max_size=size - 1), min_size=1, max_size=3))
     keys = draw(
@@ -35,7 +35,7 @@ def _key(prefix: bytes, rest: bytes) -> bytes:
 
 
 def found_siblings(trie: PlainTrie, items: dict[bytes, bytes], covered: set[bytes]) -> tuple[list, list, int]:
-    """Items, their siblings, and how many single proofs it took to find them."""
+    """Returns the items, their siblings, and the number of single proofs that it took to find them."""
     sought = sorted((key.hex(), items[key]) for key in covered)
     search, nodes, proofs = Search(sought, trie.root), {}, 0
     while True:

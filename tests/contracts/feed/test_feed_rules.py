@@ -1,4 +1,4 @@
-"""Which events there are: rules from rows to events."""
+"""The rules that turn rows into events."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What an intake may send, field by field: literal values in, taken or the pointer of the fault out."""
+"""Intake requests, field by field: literal values in, acceptance or the pointer to the fault out."""
 
 import pytest
 from intakes import AGENT, ENTERPRISE, HUMAN

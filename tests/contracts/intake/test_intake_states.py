@@ -1,4 +1,4 @@
-"""How the states of an intake follow one another, and what its holder is told to do, with payments and without."""
+"""The order of an intake's states, and the instructions to its holder, with and without payments."""
 
 from datetime import UTC, datetime
 

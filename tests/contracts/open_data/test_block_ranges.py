@@ -1,4 +1,4 @@
-"""A table is divided by ranges of blocks: every row is in one file, and few files change with a new block."""
+"""A table is divided by ranges of blocks: every row is in one file, and a new block changes few files."""
 
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
@@ -12,7 +12,7 @@ from contracts.open_data.names import FileName, parse_file_name
 
 
 def plan(blocks: list[int], last_block: int | None = None, **limits: int) -> list[BlockRange]:
-    """Plans rows at `blocks`, which ascend."""
+    """Plans ranges for rows at `blocks`, which ascend."""
 
     def facts_of(first: int, last: int) -> RangeFacts:
         within = blocks[bisect_left(blocks, first) : bisect_right(blocks, last)]

@@ -1,4 +1,4 @@
-"""The signed manifest: what a mirror changes, replays or freezes is found."""
+"""The signed manifest reveals whatever a mirror changes, replays or freezes."""
 
 import json
 import random

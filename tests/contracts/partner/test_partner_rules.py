@@ -1,4 +1,4 @@
-"""Bounds on what a partner may say, and where a credential may hide in it."""
+"""Bounds on a partner's answers, and the places where a credential may hide in them."""
 
 from base64 import b64encode
 from datetime import UTC, datetime

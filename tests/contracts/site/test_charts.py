@@ -1,4 +1,4 @@
-"""Bubbles and bars: literal values in, literal places out; circles never overlap."""
+"""Bubbles and bars: literal values in, literal positions out; circles never overlap."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_circles_lie_in_the_drawing_without_overlap(values: list[float]):
         assert 0 <= circle.x <= 640
         assert 0 <= circle.y <= 640
         for other in placed[:at]:
-            # Places are rounded to a tenth, and a point is drawn half a unit wide.
+            # Positions are rounded to a tenth, and a point is drawn half a unit wide.
             assert hypot(circle.x - other.x, circle.y - other.y) >= circle.radius + other.radius - 1.2
 
 

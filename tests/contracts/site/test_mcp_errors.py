@@ -1,4 +1,4 @@
-"""The catalogue of the MCP servers' errors: complete, and with the numbers that are sent."""
+"""The catalogue of the MCP servers' errors is complete, and has the numbers that are sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contracts.site.mcp_errors import refusals
 
 ROOT = Path(__file__).parents[3]
 ANSWERED_BY_THE_SDK = {404}
-"""An unknown method, whose number is -32601."""
+"""The status of an unknown method, whose number is -32601."""
 
 
 def test_every_failure_that_is_listed_has_a_code_of_its_own_and_is_made_by_a_tool():

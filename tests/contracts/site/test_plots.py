@@ -55,7 +55,7 @@ def test_ticks_of_counts_are_whole_numbers():
 
 @given(st.floats(-1e60, 1e60), st.floats(0, 1e60), st.integers(2, 6), st.booleans())
 def test_any_two_values_are_enclosed_by_few_ticks(least: float, span: float, most: int, whole: bool):
-    if whole:  # then both count something
+    if whole:  # then both have a count
         least, span = float(round(least)), float(round(span))
     ticks = nice_ticks(least, least + span, most, whole=whole)
     slack = 1e-6 * max(abs(least), abs(least + span), 1e-12)

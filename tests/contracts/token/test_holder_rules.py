@@ -1,4 +1,4 @@
-"""Retention, schedule, cursors and decimals of the holders room, and how evidence is judged."""
+"""Retention, schedule, cursors and decimals of the holders room, and the judgement of evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of nodes are compared by value: what is in dispute, what settles it, and what the verdict is then."""
+"""Answers of nodes are compared by value: what is in dispute, what settles it, and the verdict that follows."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,5 @@
-"""Layouts are found from words alone, in every order of mapping, beside flags and in structs, and never by chance."""
+"""Layouts are found from storage words only, in every order of mapping, next to flags and in structs, and never by
+chance."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def test_the_namespace_of_openzeppelin_is_the_one_in_its_source() -> None:
 
 
 def probes(order: MappingOrder, base: int, offset: int = 0, pack=lambda address, balance: balance) -> list[Probe]:
-    """Holders with their word among others that a call may read: an implementation's slot, a pause flag."""
+    """Returns holders whose word is among others that a call may read: an implementation's slot, a pause flag."""
     return [
         Probe(address, balance, {3: 1, 2**255 + 9: 77, slot_of(order, base, address) + offset: pack(address, balance)})
         for address, balance in HOLDERS

@@ -1,4 +1,4 @@
-"""A storage proof is checked offline: an honest one holds step by step, and no change of one unit or bit passes."""
+"""A storage proof is checked offline: an honest one holds at every step, and a change of any unit or bit fails."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUPPLY_SLOT = 2
 
 
 def made(count: int, foreign: int, seed: int = 5) -> tuple[Multiproof, Rows, str]:
-    """A proof of a list beside foreign words, where every third holder has a flag beside its balance."""
+    """Returns a proof of a list next to foreign words, where every third holder has a flag next to its balance."""
     dice = random.Random(seed)
     balances = {f"0x{dice.getrandbits(160):040x}": dice.randrange(1, 10**24) for _ in range(count)}
     rows = sorted(balances.items(), key=lambda row: (-row[1], row[0]))
@@ -76,7 +76,7 @@ def more(dice: random.Random, file: dict[str, Any], rows: Rows) -> None:
 
 
 def moved(dice: random.Random, file: dict[str, Any], rows: Rows) -> None:
-    """One unit from one holder to another: every sum stays."""
+    """Moves one unit between holders, so that every sum stays."""
     giver, taker = dice.sample(range(len(rows)), 2)
     rows[giver] = (rows[giver][0], rows[giver][1] - 1)
     rows[taker] = (rows[taker][0], rows[taker][1] + 1)
@@ -103,7 +103,7 @@ def extra(dice: random.Random, file: dict[str, Any], rows: Rows) -> None:
 
 
 def hidden(dice: random.Random, file: dict[str, Any], rows: Rows) -> None:
-    """A holder left out, whose word becomes a sibling: the root still fits, and the supply does not."""
+    """Leaves a holder out, whose word becomes a sibling: the root still fits, and the supply does not."""
     place = dice.randrange(len(rows))
     del rows[place], file["rests"][place]
     file |= json.loads(_with_sibling_for(rows, file["rests"]).model_dump_json(by_alias=True))
@@ -167,7 +167,7 @@ def _flipped(dice: random.Random, text: str) -> str:
 
 
 def _with_sibling_for(rows: Rows, rests: list[str]) -> Multiproof:
-    """The best proof that a liar can make for fewer rows of the same storage."""
+    """Returns the best proof that a liar can make for fewer rows of the same storage."""
     slots = balance_slots(LAYOUT, (address for address, _ in ROWS))
     words = dict(zip(slots, (balance for _, balance in ROWS), strict=True))
     words = {
@@ -199,7 +199,7 @@ def test_an_honest_proof_holds_from_its_bytes() -> None:
 
 
 CHANGED = 200 * ROUNDS
-"""A thousand in a soak."""
+"""Number of changed proofs; a thousand in a soak."""
 
 
 def test_all_changes_of_one_unit_are_found() -> None:

@@ -13,7 +13,7 @@ CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"  # from EIP-55
 
 
 def standing_after(attestations: list[tuple[int, int]], half_life_s: int):
-    """`attestations` are (seconds since the one before, score)."""
+    """Returns the standing after `attestations`: pairs of (seconds since the previous one, score)."""
     at_s, standing = 1_700_000_000, NEW
     for pause_s, score in attestations:
         at_s += pause_s

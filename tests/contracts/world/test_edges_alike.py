@@ -1,4 +1,4 @@
-"""Edges that are read many at once are those that would be read one by one."""
+"""Edges read in bulk equal those that would be read one by one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EDGE = EdgeRecord(source="a", target="b", type="PART_OF", stated_in="a file")
 
 
 def written(compact: bool = False, **members: Any) -> bytes:
-    """A line of an edge with members in this order, as another program writes it."""
+    """Returns a line of an edge with members in this order, as another program writes it."""
     edge = {"kind": "edge", "source": "a", "target": "b", "type": "PART_OF", "statedIn": "a file", **members}
     return json.dumps(edge, separators=(",", ":") if compact else None, ensure_ascii=False).encode() + b"\n"
 
 
 def edges_of(lines: list[bytes]) -> list[tuple[int, EdgeRecord]] | str:
-    """Each edge of a file with its line, or what is wrong with the file."""
+    """Returns each edge of a file with its line, or the file's fault."""
     edges: list[tuple[int, EdgeRecord]] = []
     try:
         for item in read_import(lines):

@@ -17,7 +17,7 @@ OWNER, SIGNED, DOCUMENT, INFERENCE, HEARSAY = SourceClass
 
 
 def claim(name: str, start: str, source_class: SourceClass = DOCUMENT, **fields: object) -> Claim:
-    """A claim of a source and a value of its own, recorded when it begins."""
+    """Returns a claim with its own source and value, recorded when it begins."""
     return Claim(
         **{
             "id": name,

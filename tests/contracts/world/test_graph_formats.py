@@ -1,4 +1,4 @@
-"""Other programs can read the formats of an export, whatever its texts hold."""
+"""Other programs can read the export formats, whatever the texts contain."""
 
 from __future__ import annotations
 

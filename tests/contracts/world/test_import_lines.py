@@ -1,4 +1,4 @@
-"""A faulty line is refused alike wherever it stands: lines behind the first few hundred are decoded many at once."""
+"""A faulty line is refused alike wherever it is: lines after the first few hundred are decoded in bulk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the graph may say: deeds asked for are judged, deeds spoken of are warned of, by the rules that ship."""
+"""The shipped rules refuse deeds that the graph asks for, and warn of deeds that it only mentions."""
 
 from __future__ import annotations
 

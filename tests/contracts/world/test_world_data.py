@@ -1,4 +1,4 @@
-"""The ontology and the constitution as data, and what telemetry makes of them."""
+"""The ontology and the constitution as data, and the states that telemetry makes of them."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def metric_of(value: float | str) -> object:
         (990.0, 991.0, 300, 0.01, None),  # too little a change
         (990.0, 1001.0, 30, 0.0, ["Metric", "Observation"]),  # past a round number
         (1001.0, 990.0, 30, 0.0, ["Metric", "Observation"]),  # and back
-        (990.0, 991.0, -1, 0.0, None),  # older than what is held
-        ("proven", "failed", 1, 0.0, ["Metric"]),  # words change when they change
+        (990.0, 991.0, -1, 0.0, None),  # older than the state that is held
+        ("proven", "failed", 1, 0.0, ["Metric"]),  # words count whenever they differ
         ("proven", "proven", 300, 0.0, None),
         (0.0, 3.0, 51, 0.0, ["Metric"]),
     ],

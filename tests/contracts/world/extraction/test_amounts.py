@@ -1,4 +1,5 @@
-"""A number beside a currency is an amount only where it is surely one: no year, day, number of a thing or rate is."""
+"""A number next to a currency is an amount only if it certainly is one, and not a year, day, number of things or
+rate."""
 
 import time
 

@@ -1,4 +1,5 @@
-"""Which document each note of a folder is: that of its path, the one that it was before it was moved, or a new one."""
+"""Each note of a folder is matched to a document: the one at its path, the one that it was before a move, or a new
+one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Forms that documents of others have: minutes, decision records, e-mails, budgets and notes in several languages.
+"""Forms of other people's documents: minutes, decision records, e-mails, budgets and notes in several languages.
 
-Literal texts in; the nodes, edges and properties that they state, and those that they don't, out.
+Literal texts in; the nodes, edges and properties that they state out, and none that they don't.
 """
 
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Ten documents whose nodes were labelled by hand: what is found, with exact spans, against what a reader marked."""
+"""Ten documents whose nodes were labelled by hand: the nodes found, with exact spans, against the reader's labels."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ Marked = set[tuple[str, int, int]]
 
 
 def marked_by_hand(document: Path) -> Marked:
-    """(type, start, end) of every label: a quote and which of its occurrences is meant, or the whole text."""
+    """Returns (type, start, end) of every label, which is a quote with its occurrence, or the whole text."""
     text = document.read_text()
     marks: Marked = set()
     for node_type, quote, *occurrence in yaml.safe_load(document.with_suffix(".labels.yaml").read_text()):

@@ -1,4 +1,4 @@
-"""What a line says behind its first words, such as "Book the hall - owner: Ada", is said of that line."""
+"""Labels after the first words of a line, such as "Book the hall - owner: Ada", are attributed to that line's node."""
 
 from datetime import UTC, datetime
 
@@ -15,12 +15,12 @@ def read(text: str) -> BuiltGraph:
 
 
 def nodes(graph: BuiltGraph, *types: str) -> list[tuple[str, str | None]]:
-    """The titles of nodes, with their last days."""
+    """Returns the titles of nodes, with their due dates."""
     return [(node.title, node.properties.get("due_on")) for node in graph.nodes if node.type in types]
 
 
 def edges(graph: BuiltGraph) -> set[tuple[str, str, str]]:
-    """Every edge but those that only say where something stands."""
+    """Returns every edge except those that only state where something is."""
     title = {node.id: node.title for node in graph.nodes}
     return {(title[e.source], e.type, title[e.target]) for e in graph.edges if e.type != "PART_OF"}
 

@@ -1,4 +1,4 @@
-"""What a list of decisions or tasks tells beside these: dissent, motions that failed, absences."""
+"""A list of decisions or tasks also states dissent, failed motions and absences."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A name is told from the post before it, in time that grows with the length of the line."""
+"""A name is told apart from the post before it, in time that grows linearly with the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What prose and a caller's own statements give: literal texts in, literal passages, people, edges and refusals out."""
+"""Prose and a caller's own statements: literal texts in, literal passages, people, edges and refusals out."""
 
 import time
 from datetime import UTC, datetime

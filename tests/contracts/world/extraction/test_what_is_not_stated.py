@@ -1,4 +1,4 @@
-"""What a text denies, ends, strikes out or only quotes states nothing. A search finds it as a passage."""
+"""A text states nothing by what it denies, ends, strikes out or only quotes. A search finds such words as a passage."""
 
 import time
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ def titles(graph: BuiltGraph, *types: str) -> list[str]:
 
 
 def edges(graph: BuiltGraph) -> set[tuple[str, str, str]]:
-    """Every edge but those that only say where something stands."""
+    """Returns every edge except those that only state where something is."""
     title = {node.id: node.title for node in graph.nodes}
     return {(title[e.source], e.type, title[e.target]) for e in graph.edges if e.type != "PART_OF"}
 

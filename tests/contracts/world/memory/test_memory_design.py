@@ -1,4 +1,5 @@
-"""Memory plans: what follows from goals, sources and constraints, and in which direction each constraint moves them."""
+"""Memory plans: what follows from goals, sources and constraints, and the direction in which each constraint moves
+them."""
 
 from datetime import timedelta
 
