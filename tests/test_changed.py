@@ -1,4 +1,4 @@
-"""Which tests `make test-quick` runs for a change."""
+"""The tests that `make test-quick` runs for a change."""
 
 import changed
 import pytest

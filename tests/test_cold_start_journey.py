@@ -1,6 +1,6 @@
-"""An agent that knows today's standards, this service's base address and nothing else about it finds everything.
+"""An agent that knows today's standards and the service's base address, and nothing else about it, finds everything.
 
-No path of the service stands in this file, but those at which a standard says that something is.
+This file contains no path of the service, except those that a standard prescribes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Agent:
         self.client = client
 
     def read(self, url: str) -> Any:
-        """What is at an address: JSON or YAML as what it says, else text."""
+        """Returns what is at an address: the value of JSON or YAML, otherwise the text."""
         assert url.startswith(self.base_url), url
         answer = self.client.get(url)
         assert answer.status_code == 200, (url, answer.text)
@@ -45,7 +45,7 @@ class Agent:
 
 
 class Api:
-    """A described API: operations by their names, and the links that lead from one answer to the next request."""
+    """A described API: its operations by name, and the links that lead from one answer to the next request."""
 
     def __init__(self, agent: Agent, url: str) -> None:
         self.agent = agent
@@ -67,7 +67,8 @@ class Api:
         return answer
 
     def follow(self, answer: httpx.Response, link: str, key: str | None = None, **more: Any) -> httpx.Response:
-        """The request that a link describes, with what it takes over from the answer, and with `more` in its body."""
+        """Sends the request that a link describes, with the values that it takes from the answer and with `more` in its
+        body."""
         _, _, operation = self.operations[answer.extensions["operation"]]
         followed = operation["responses"][str(answer.status_code)]["links"][link]
         in_path = {name: _evaluated(each, answer) for name, each in followed.get("parameters", {}).items()}
@@ -75,7 +76,7 @@ class Api:
         return self.call(followed["operationId"], body or None, key, **in_path)
 
     def credentials(self, operation: dict[str, Any], key: str | None) -> dict[str, str]:
-        """The header of the first way to authenticate that the operation names."""
+        """Returns the header of the first way to authenticate that the operation names."""
         if key is None:
             return {}
         (scheme,) = operation["security"][0]
@@ -103,7 +104,8 @@ def test_no_path_of_the_service_stands_in_this_file():
 
 
 def finds_its_way(agent: Agent) -> tuple[Api, Api, dict[str, Any]]:
-    """The front door's Link header leads to a catalog of APIs, and that to their descriptions and to what is live."""
+    """Follows the front door's Link header to a catalog of APIs, and from there to their descriptions and to what is
+    live."""
     door = agent.client.get(agent.base_url + "/")
     links = {name: str(door.url.join(link["url"])) for name, link in door.links.items()}
 
@@ -124,7 +126,8 @@ def finds_its_way(agent: Agent) -> tuple[Api, Api, dict[str, Any]]:
 
 
 def buys_a_key(api: Api, setting: Setting) -> str:
-    """Plans, a quote whose hashes and signature hold, one transfer, a claim, and the receipt."""
+    """Reads the plans, gets a quote and checks its hashes and signature, sends one transfer, claims, and reads the
+    receipt."""
     plans = api.call("agent_access_plans")
     plan = min(plans.json()["plans"], key=lambda each: (each["tier"] == "free", float(each["price"]["amount"])))
     assert plan["claimable"]
@@ -155,7 +158,7 @@ def buys_a_key(api: Api, setting: Setting) -> str:
 
 
 def uses_the_key(api: Api, key: str) -> None:
-    """API v2 takes the key, and nobody without it."""
+    """API v2 accepts the key, and nobody without one."""
     assert api.call("world_model_live").status_code == 401
     signal = {"type": "Goal", "title": "Answer within the hour", "source": "a cold start"}
     written = api.call("world_model_signal", signal, key=key)
@@ -172,7 +175,7 @@ def uses_the_key(api: Api, key: str) -> None:
 
 
 def checks_a_number(agent: Agent, registry: dict[str, Any]) -> None:
-    """The count of holders comes with a proof, and the proof with the whole list: the agent adds it up itself."""
+    """The count of holders has a proof, and the proof names the whole list, which the agent adds up itself."""
     capability = next(each for each in registry["capabilities"] if "proof" in each["title"].lower())
     holders = agent.read(capability["routes"][0]["url"])
     proof = holders["consistency"]["proof"]
@@ -188,7 +191,8 @@ def checks_a_number(agent: Agent, registry: dict[str, Any]) -> None:
 
 
 async def pairs(agent: Agent, setting: Setting) -> None:
-    """The catalog of AI services names the server's card, and the card the endpoint; the plan is led to its end."""
+    """Follows the catalog of AI services to the server's card, and the card to the endpoint, and carries out the whole
+    plan."""
     entries = agent.read(agent.base_url + AI_CATALOG)["entries"]
     card = agent.read(next(each["url"] for each in entries if each["type"] == SERVER_CARD))
     (remote,) = card["remotes"]
@@ -214,7 +218,7 @@ async def pairs(agent: Agent, setting: Setting) -> None:
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers."""
+    """Returns a tool's answer."""
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content
     assert answer.structured_content is not None
@@ -230,7 +234,7 @@ def base64url(data: bytes) -> str:
 
 
 def transfer(to: str, amount: int) -> str:
-    """Call data of ERC-20's `transfer(address,uint256)`."""
+    """Returns the call data of ERC-20's `transfer(address,uint256)`."""
     return f"0xa9059cbb{to[2:].lower():0>64}{amount:064x}"
 
 
@@ -242,7 +246,7 @@ def _content(answer: httpx.Response) -> Any:
 
 
 def _evaluated(expression: str, answer: httpx.Response) -> Any:
-    """A runtime expression of OpenAPI: a JSON pointer into the answer's body."""
+    """Evaluates a runtime expression of OpenAPI, which is a JSON pointer into the answer's body."""
     value = answer.json()
     for part in expression.removeprefix("$response.body#/").split("/"):
         value = value[int(part)] if isinstance(value, list) else value[part]

@@ -1,7 +1,7 @@
 """An agent that reads only the front door, errors and what they link to gets from any wrong first request to a paid
-answer in six requests at most.
+answer in at most six requests.
 
-The agent knows relations, the names of members and how a wallet pays and signs; it knows no path of the service.
+The agent knows link relations, the names of members, and how a wallet pays and signs; it knows no path of the service.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from contracts.problem_links import paths_by_operation
 
 MOST_REQUESTS = 6
 
-# method, path, what httpx takes, status and code of the answer
+# method, path, arguments of httpx, status and code of the answer
 WRONG: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("GET", "/api/v2/world-model/live", {}, 401, "unauthorized"),
     ("POST", "/api/v2/world-model/query", {"json": {"search": "x"}}, 401, "unauthorized"),
@@ -77,7 +77,8 @@ ADDRESS = "0x" + "ab" * 20
 RECOVERY = "/api/agent-access/claims/claim_nothing/recovery"
 MISPLACED = {"json": {"payerAddress": ADDRESS}, "headers": {"PAYMENT-SIGNATURE": "e30="}}
 
-# method, path, what httpx takes, status and code of the answer, and its link that leads nearest to a paid answer
+# method, path, arguments of httpx, status and code of the answer, and its link that leads most directly to a paid
+# answer
 MORE_WRONG: list[tuple[str, str, dict[str, Any], int, str, str]] = [
     ("POST", "/api/v2/me/revoke", {}, 401, "unauthorized", "plans"),
     ("GET", "/api/v2/world-model/nodes/x?asOf=yesterday", {}, 401, "unauthorized", "plans"),
@@ -106,7 +107,7 @@ MORE_WRONG: list[tuple[str, str, dict[str, Any], int, str, str]] = [
 
 
 class Agent:
-    """Follows answers. `requests` counts what it has sent."""
+    """Follows answers. `requests` counts the requests that it has sent."""
 
     def __init__(self, setting: Setting, client: httpx.Client, number: int) -> None:
         self._setting = setting
@@ -116,7 +117,7 @@ class Agent:
         self.requests = 0
 
     def ask(self, method: str, url: str, **options: Any) -> httpx.Response:
-        """An answer; after a 429 that to the same request, once the told time is over."""
+        """Returns the answer to a request; after a 429, repeats the request once the stated time is over."""
         self.requests += 1
         headers = self._address | (options.pop("headers", None) or {})
         answer = self._client.request(method, url, headers=headers, **options)
@@ -129,7 +130,7 @@ class Agent:
         return answer
 
     def goes_on_from(self, answer: httpx.Response) -> httpx.Response:
-        """The paid answer to which an answer leads."""
+        """Returns the paid answer to which an answer leads."""
         while (following := self._next(answer)) is not None:
             answer = following
         return answer
@@ -155,7 +156,7 @@ class Agent:
         return self.ask("GET", str(answer.url.join(target)))
 
     def _send(self, step: dict[str, Any], pay: dict[str, Any] | None, message: dict[str, Any] | None) -> httpx.Response:
-        """The answer to a request whose body is given but for what stands in angle brackets."""
+        """Fills in the angle brackets in a request's body, sends the request and returns the answer."""
         wallet = self._setting.wallet
         ways = {
             "payerAddress": lambda: wallet.address,
@@ -167,7 +168,7 @@ class Agent:
 
 
 def filled(body: Any, ways: dict[str, Any]) -> Any:
-    """A body with its places filled in: texts with a part in angle brackets, by their names."""
+    """Returns a body with its placeholders filled in: texts that contain angle brackets, by name."""
     if not isinstance(body, dict):
         return body
     return {
@@ -177,7 +178,7 @@ def filled(body: Any, ways: dict[str, Any]) -> Any:
 
 
 def members(answer: httpx.Response) -> dict[str, Any]:
-    """The members of a JSON body; those of a JSON-RPC error's data; none of a page."""
+    """Returns the members of a JSON body, or of the data of a JSON-RPC error, or nothing for a page."""
     if not answer.headers.get("content-type", "").partition(";")[0].endswith("json"):
         return {}
     body = answer.json()
@@ -227,7 +228,7 @@ def test_an_agent_that_was_sent_away_waits_as_long_as_it_is_told(setting: Settin
     agent = Agent(setting, client, 100)
     for _ in range(20):
         agent.ask("GET", setting.base_url + "/api/agent-access/plans")
-    agent.requests = -1  # the refused request and its repetition are one
+    agent.requests = -1  # counts the refused request and its repetition as one
     paid = agent.goes_on_from(agent.ask("GET", setting.base_url + "/api/agent-access/plans"))
     assert paid.status_code == 200
     assert agent.requests <= MOST_REQUESTS

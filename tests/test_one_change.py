@@ -1,4 +1,4 @@
-"""One change in the place where a fact lives shows in every document that states it, after one publish."""
+"""A change where a fact is defined shows in every document that states the fact, after one publish."""
 
 import json
 import os
@@ -27,11 +27,11 @@ STATED = {
     "/.well-known/x402.json": '"amount":"11000000"',
     "/openapi.json": '"amount":"11"',
 }
-"""Every document that names the price of `api_basic_monthly`, and how it does."""
+"""Every document that contains the price of `api_basic_monthly`, and the text with which it does."""
 
 
 def published(contracts: Path, data_dir: Path) -> dict[str, Any]:
-    """What a process says that takes `contracts` from elsewhere, and everything else from here."""
+    """Returns the output of a process that imports `contracts` from elsewhere, and everything else from here."""
     path = os.pathsep.join((str(contracts), str(HERE), str(ROOT)))
     done = subprocess.run(
         [sys.executable, str(HERE / "published_prices.py"), str(data_dir)],

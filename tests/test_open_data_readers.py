@@ -1,4 +1,5 @@
-"""Others read the open data of a running service: the lines of the documentation, the notebook, and validators."""
+"""Other programs read the open data of a running service: the commands of the documentation, the notebook, and
+validators."""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ def test_the_notebook_answers_its_three_questions(service: OpenDataService):
 
 @pytest.fixture(scope="module")
 def copy(service: OpenDataService, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of open data, as a reader downloads them; Croissant's addresses are beside it."""
+    """Returns a copy of the open data, as a reader downloads it; the addresses in Croissant are those of the copied
+    files."""
     folder = tmp_path_factory.mktemp("copy") / "data"
     shutil.copytree(service.house.current / "public/data", folder)
     described: dict[str, Any] = json.loads((folder / "croissant.json").read_text())
@@ -123,7 +125,7 @@ def copy(service: OpenDataService, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_frictionless_finds_the_data_package_valid(copy: Path):
-    """Every small resource with its rows, and the others by their description."""
+    """Checks every small resource with its rows, and the others by their description."""
     package = json.loads((copy / "datapackage.json").read_text())
     small = [resource for resource in package["resources"] if (copy / resource["path"]).stat().st_size < 1_000_000]
     assert len(small) > 5

@@ -1,4 +1,4 @@
-"""What every answer promises, tested over all published documents and all routes at once."""
+"""The promises of every answer, tested over all published documents and all routes at once."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ ANSWERED = [path for path in DESCRIPTION["paths"] if "{" not in path and "get" i
 
 @pytest.fixture(scope="module")
 def houses(tmp_path_factory) -> dict[str, House]:
-    """One house before any data, one with two lists, one whose last check failed."""
+    """Returns one house before any data, one with two lists, and one whose last check failed."""
     histories = {"empty": (), "full": TWO_LISTS, "failed": TWO_LISTS}
     made = {
         name: published_house(tmp_path_factory.mktemp(name), history, rate_limit_per_minute=0)
@@ -50,7 +50,7 @@ def validator(path: str, status: int, media_type: str) -> OAS30Validator:
 
 
 def bodies(house: House) -> list[tuple[str, Path]]:
-    """Paths and the files of their bodies, those for later too."""
+    """Returns paths and the files of their bodies, including those prepared for later."""
     table = json.loads((house.current / "public/routes.json").read_text())
     files = [(path, house.current / tree / r["file"]) for path, r in table["routes"].items() for tree in TREES]
     return [(path, file) for path, file in files if file.exists()]
@@ -60,7 +60,7 @@ TREES = ("public", "stale")
 
 
 def ageing(house: House) -> list[tuple[Path, dict]]:
-    """Files of the documents that carry a freshness block, and that block."""
+    """Returns the files of the documents that have a freshness block, with that block."""
     blocks = []
     for path, file in bodies(house):
         if path not in PAGES and ROWS[path].freshness is not None:

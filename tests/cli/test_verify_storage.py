@@ -54,7 +54,7 @@ HOLDER_COUNT = 150
 
 @dataclass(frozen=True)
 class Site:
-    """What a service publishes, by path, the node that it read, and what it publishes about its list."""
+    """The files that a service publishes, by path, the node that it read, and the documents about its list."""
 
     files: dict[str, bytes]
     rpc_url: str

@@ -1,4 +1,4 @@
-"""Approval tokens: what one is bound to, and that it counts once."""
+"""Approval tokens: each is bound to one action and counts once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ APPROVAL = Approval(DIGEST, "local:anna", 2_000, "id-0123456789abcdef")
 
 
 class Store:
-    """Takes a token once."""
+    """Accepts a token once."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()

@@ -1,4 +1,5 @@
-"""Whether padding hides anything: each bound at which reading ends has to be told, and what ends early is denied."""
+"""Padding hides nothing: each bound at which reading ends is reported, and an action that was not read to its end is
+denied."""
 
 from __future__ import annotations
 
@@ -193,7 +194,7 @@ REPEATED = (
 
 
 STARTS = {"": "o ", "bash": "echo ", "robot": ""}
-"""By tool, what a text starts with. Each part is repeated for one tool by default, in a soak for all, after each."""
+"""The start of a text, by tool. Each part is repeated after one of them by default, after all in a soak."""
 
 
 @pytest.mark.parametrize("tool", STARTS)
@@ -229,7 +230,7 @@ UNFINISHED: Mapping[str, tuple[str, str, str]] = {
     "words in braces": ("bash", "", "{1..9}"),
     "a text of Terraform": ("", 'resource "a" "b" {\n a = "', '\\"'),
 }
-"""By what never ends: the tool, the start and the repeated part of an action."""
+"""Unbounded constructs, each with the tool, the start and the repeated part of an action."""
 
 
 @pytest.mark.parametrize("name", UNFINISHED)

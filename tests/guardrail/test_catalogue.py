@@ -1,4 +1,4 @@
-"""The catalogue's files are checked with file and line, compiled into one, and read lazily."""
+"""The catalogue's files are checked with file and line in errors, compiled into one, and read lazily."""
 
 from __future__ import annotations
 

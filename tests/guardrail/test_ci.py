@@ -1,4 +1,4 @@
-"""Reading Dockerfiles and workflows: literal files in, calls out."""
+"""Dockerfiles and workflows: literal files in, calls out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: exit codes, output for people and as JSON, the tree, the scan, and that it starts fast."""
+"""The command: exit codes, output for people and as JSON, the tree, the scan, and a fast start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own, and a directory that is no repository to run in."""
+    """Sets a private home, changes to a directory that is no repository, and returns the home."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -275,7 +275,7 @@ def test_trust_in_a_terminal_holds_until_the_file_changes(home: Path) -> None:
 
 
 def typed(answer: str, *arguments: str) -> str:
-    """What the command shows in a terminal in which a person types."""
+    """Returns the output of the command in a terminal in which a person types `answer`."""
     process, terminal = pty.fork()
     if process == 0:
         os.environ["PYTHONPATH"] = str(ROOT)

@@ -1,4 +1,4 @@
-"""Compiled data: it counts while it was made of the sources that are there by the code that is there."""
+"""Compiled data is valid as long as the sources and the code that it was built from are those in place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from guardrail.compiled import load_compiled
 
 
 class Maker:
-    """Makes data, counts how often it was asked to, and can fail."""
+    """Creates data, counts its calls, and can fail."""
 
     def __init__(self, fault: str = "") -> None:
         self.times = 0

@@ -1,4 +1,4 @@
-"""The warm process and the client that asks it, as real processes: killed, hanging, talking nonsense, of others."""
+"""The warm process and its client, as real processes: killed, hanging, answering nonsense, owned by others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERVE = "import sys; from guardrail.daemon.server import serve; serve(float(sys.
 
 
 def environment_of(directory: Path) -> dict[str, str]:
-    """A user's directories below one directory."""
+    """Creates a user's directories below one directory and returns their environment variables."""
     for name in ("run", "state", "config"):
         (directory / name).mkdir(mode=0o700)
     return {
@@ -39,7 +39,7 @@ def environment_of(directory: Path) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's directories of its own. Returns that of the socket."""
+    """Sets up private user directories and returns that of the socket."""
     for name, value in environment_of(tmp_path).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """The processes that the client started. They end with the test."""
+    """Yields the ids of the processes that the client started, and ends them with the test."""
     processes: list[int] = []
     start = client._start
 
@@ -68,7 +68,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 @pytest.fixture
 def daemon(runtime: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A warm process that answered once."""
+    """Yields a warm process that has answered once."""
     with subprocess.Popen([sys.executable, "-P", "-c", SERVE, "60"]) as process:
         try:
             within(10, lambda: (runtime / socket_name(identity())).exists() and answered("git status") == "")
@@ -79,7 +79,7 @@ def daemon(runtime: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of a user whose warm process serves many tests."""
+    """Yields the environment of a user whose warm process serves many tests."""
     environment = environment_of(tmp_path_factory.mktemp("shared"))
     socket_file = Path(environment["XDG_RUNTIME_DIR"], "svc-guardrail", socket_name(identity()))
     with subprocess.Popen([sys.executable, "-P", "-c", SERVE, "60"], env=environment) as process:

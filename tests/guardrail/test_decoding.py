@@ -1,4 +1,4 @@
-"""Making text comparable, and reading what is encoded."""
+"""Making texts comparable, and reading encoded text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HERE = Span(0, 0)
 
 
 def piped(*commands: list[str]) -> Call:
-    """A pipeline of constant words."""
+    """Returns a pipeline of constant words."""
     fed: Call | None = None
     for program, *words in commands:
         fed = Call(program, tuple(Word(word, HERE) for word in words), HERE, stdin=fed)

@@ -1,4 +1,5 @@
-"""The engine with small stand-ins for its parts: thresholds, stages, faults, secrets, approval, and what is asked."""
+"""The engine with small stand-ins for its parts: thresholds, stages, faults, secrets, approval, and the requested
+severity."""
 
 from __future__ import annotations
 
@@ -366,7 +367,7 @@ def test_a_token_approves_one_action_in_one_context_once() -> None:
     token = make_token(Approval(digest, "local:anna", 2_000, "id-0123456789abcdef"), KEY)
     context["approval_token"] = token
 
-    assert not GUARDRAIL.check("delete etc", context=context).passed  # nobody to verify it
+    assert not GUARDRAIL.check("delete etc", context=context).passed  # nothing here can verify it
     other = GUARDRAIL.check("delete tree", context=context, approvals=approvals)
     assert (other.passed, other.approval) == (False, Outcome.OTHER_ACTION)
     assert GUARDRAIL.check("harmless", context=context, approvals=approvals).approval is None

@@ -1,4 +1,4 @@
-"""The content of environment variables by their names, and the hosts that it may be sent to."""
+"""Environment variables classified by name, and the hosts to which their content may be sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guardrail import environment
         ("$GITHUB_TOKEN", [], False),
         ("$DB_PASSWORD", ["collect.example.net"], True),
         ("$SIGNING_KEY", [], True),
-        # Whose these are nobody can tell.
+        # Nobody can tell whose these are.
         ("token=$TOKEN", ["ci.example.net"], False),
         ("key=$API_KEY", ["ci.example.net"], False),
         ("$PATH $HOME $BUILD_ID", ["collect.example.net"], False),

@@ -1,4 +1,5 @@
-"""The typed context: what is understood, what is refused with the nearest right word, and what is only named."""
+"""The typed context: accepted values, refusals that name the nearest valid word, and unknown keys, which are only
+listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of data: what is found, what is only a placeholder, what masking leaves."""
+"""Formats of data: what is found, what is only a placeholder, and what masking leaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from guardrail import formats
 from guardrail.formats import Finding, checksums, find, masked, without_findings
 from guardrail.formats.table import CREDENTIALS
 
-# Made of pieces, so that no scanner takes this file for a leak.
+# Assembled from parts, so that no scanner reports this file as a leak.
 _AWS = "AKIA" + "Q3EGRZT5NWMJ4XYB"
 _SLACK = "xoxb" + "-2813749506-5839201746-q7Xv9Lm2Rt5Wz8Kd3Bn6Yp4C"
 _GITHUB = "ghp" + "_k7Xv9Lm2Rt5Wz8Kd3Bn6Yp4CqHsJgFaEuT1o"
@@ -166,7 +166,7 @@ def test_lines_without_findings_are_told_together_as_one_by_one(lines: list[str]
 
 
 def test_the_end_of_a_line_is_to_every_shape_what_the_end_of_a_text_is() -> None:
-    either_end = re.compile(r"\(\?:[\^$]\|\[\^(?![^]]*\\s)[^]]*]\)")  # a sign that follows may be a line break too
+    either_end = re.compile(r"\(\?:[\^$]\|\[\^(?![^]]*\\s)[^]]*]\)")  # a following character may be a line break too
     sign, end = re.compile(r"\\[^AzB]|\[(?:\\.|[^]\\])*]"), re.compile(r"[\^$]|\\[AzB]")
     for pattern, _ in formats._ROWS:
         assert not end.search(sign.sub("", either_end.sub("", pattern))), pattern

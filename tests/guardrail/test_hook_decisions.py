@@ -1,4 +1,5 @@
-"""Decisions on actions in real repositories: facts of the working copy, its policy, and what was allowed once."""
+"""Decisions on actions in real repositories: facts of the working copy, its policy, and actions that were allowed
+once."""
 
 from __future__ import annotations
 
@@ -41,13 +42,13 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def judged_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository that nothing changes: actions in it are only judged."""
+    """A repository that stays unchanged: actions in it are only judged."""
     return repository(tmp_path_factory.mktemp("judged") / "work")
 
 
 @pytest.fixture(scope="module")
 def grown_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with branches, a remote, another work tree, a repository within, links and files of every state."""
+    """A repository with branches, a remote, another work tree, a nested repository, links and files of every state."""
     place = tmp_path_factory.mktemp("grown")
     work = repository(place / "work")
     git(place, "init", "--bare", "remote")
@@ -75,7 +76,7 @@ def grown_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def repository(work: Path) -> Path:
-    """Makes a repository: clean.txt, dirty.txt and src/ are committed, new.txt is not, out/ is ignored."""
+    """Creates a repository: clean.txt, dirty.txt and src/ are committed, new.txt is not, out/ is ignored."""
     (work / "src").mkdir(parents=True)
     (work / "out").mkdir()
     (work / "empty").mkdir()
@@ -305,7 +306,7 @@ def test_an_action_is_judged_by_what_it_would_lose(
 @pytest.mark.parametrize(
     ("action", "decision"),
     [
-        # Copies are judged by the files that they would write over.
+        # Copies are judged by the files that they would overwrite.
         ("cp clean.txt src", "allow"),
         ("cp -r fresh/. .", "deny"),
         ("cp -r fresh src", "allow"),
@@ -319,7 +320,7 @@ def test_an_action_is_judged_by_what_it_would_lose(
         ("sed -i.bak '1d' new.txt", "allow"),
         ("tar -cf t.tar --remove-files new.txt", "allow"),
         ("tar -cf /dev/null --remove-files new.txt", "deny"),
-        # A search finds what lies deeper.
+        # A search finds deeper files.
         ("find . -name '*.csv' -delete", "deny"),
         ("find src -name '*.csv' -delete", "allow"),
         ("find fresh -type f -exec rm {} +", "deny"),
@@ -329,19 +330,19 @@ def test_an_action_is_judged_by_what_it_would_lose(
         ("ls *.txt | xargs rm", "deny"),
         ("rm src/* fresh/*", "deny"),
         ("rm fresh/inner", "allow"),
-        # What version control ignores is lost too, unless a tool makes it again.
+        # Ignored files are lost too, unless a tool can rebuild them.
         ("rm local/data.csv", "deny"),
         ("rm -rf node_modules", "allow"),
         ("git clean -fdX", "deny"),
         ("git clean -fX out", "allow"),
         ("git clean -f src", "allow"),
-        # The index gives back what was staged, if it is asked.
+        # The index can restore what was staged, if the command uses it.
         ("git checkout -- staged.txt", "allow"),
         ("git restore staged.txt", "allow"),
         ("git checkout HEAD -- staged.txt", "deny"),
         ("git restore --staged --worktree staged.txt", "deny"),
         ("rm staged.txt", "deny"),
-        # Commits that another name reaches are kept.
+        # Commits that another reference reaches survive.
         ("git branch -D merged", "allow"),
         ("git branch -D feature", "deny"),
         ("git branch -f feature HEAD", "deny"),
@@ -354,7 +355,7 @@ def test_an_action_is_judged_by_what_it_would_lose(
         ("git push origin --delete main", "deny"),
         ("git push origin --delete merged", "allow"),
         ("git reset --hard nothing-of-that-name", "allow"),
-        # Other repositories have work of their own.
+        # Other repositories contain work of their own.
         ("rm -rf fresh/inner", "deny"),
         ("git -C fresh/inner reset --hard", "allow"),
         ("git -C nowhere reset --hard", "allow"),

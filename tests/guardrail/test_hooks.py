@@ -1,4 +1,4 @@
-"""The adapters: what harnesses ask, in their own JSON, and what they are answered; the installer."""
+"""The adapters translate each harness's JSON into a request and the decision into an answer; the installer."""
 
 from __future__ import annotations
 

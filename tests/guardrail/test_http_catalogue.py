@@ -1,4 +1,4 @@
-"""What requests do, by product and by method."""
+"""The effects of HTTP requests, by product and by method."""
 
 from __future__ import annotations
 

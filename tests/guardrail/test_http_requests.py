@@ -1,4 +1,4 @@
-"""Requests as they go over the wire."""
+"""Raw HTTP requests, as sent over the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls become effects by the catalogue's rows, by inner actions, and by what is generic."""
+"""Calls become effects through the catalogue's rows, inner actions, and generic rules."""
 
 from __future__ import annotations
 

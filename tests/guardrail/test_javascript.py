@@ -1,4 +1,4 @@
-"""JavaScript is read into calls with the values that its arguments have."""
+"""JavaScript is read into calls with the values of their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families of language, and whether the person asked for what an action does."""
+"""Families of language, and whether the person requested what an action does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole guardrail as it is installed: reading, catalogue, policy and language together."""
+"""The whole guardrail as installed: reading, catalogue, policy and language together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kubernetes manifests: which settings give a container the rights or files of the machine."""
+"""Kubernetes manifests: the settings that give a container rights on the machine or its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML for Kubernetes, Compose and Ansible: what containers may do, and which commands run."""
+"""YAML for Kubernetes, Compose and Ansible: the permissions of containers, and the commands that run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs in languages without a reader: their commands, statements and paths are looked at."""
+"""Programs in languages without a reader: their commands, statements and paths are inspected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path's spelling says where it is, how much it covers, and why it deserves care."""
+"""A path's spelling reveals where it is, how much it covers, and why it deserves care."""
 
 from __future__ import annotations
 

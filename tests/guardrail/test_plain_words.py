@@ -1,4 +1,4 @@
-"""What is passed by the words of a text alone is what the whole judgement matches no rule for."""
+"""Every text that passes by its words only matches no rule in the full judgement."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ GIBBERISH = (
 
 
 def words_of_the_guardrail() -> list[str]:
-    """Every word that its code, its catalogue and its tables have, whatever it means there."""
+    """Returns every word in its code, its catalogue and its tables, whatever it means there."""
     files = [*HERE.rglob("*.py"), *HERE.rglob("*.yaml"), *HERE.rglob("names.yaml")]
     words = {word for file in files for word in WORD.findall(file.read_text())}
     words |= {word for name in default_catalogue() for word in WORD.findall(name)}

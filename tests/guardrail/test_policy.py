@@ -1,4 +1,4 @@
-"""The policy table: what each kind of effect is judged to be, and how a mistake in a policy file is named."""
+"""The policy table: the verdict on each kind of effect, and the error for a mistake in a policy file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scop
 
 
 def effect(words: str, target: str = "x", **detail: str) -> Effect:
-    """An effect from words of the closed lists: kind and object first, then scope, place, `no` and so on."""
+    """Builds an effect from words of the closed lists: kind and object first, then scope, place, `no` and so on."""
     kind, thing, *others = words.split()
     known: dict[str, Any] = {}
     place, sensitivity = Place.UNKNOWN, Sensitivity.NONE

@@ -1,4 +1,4 @@
-"""Python is read into calls with the values that its arguments have."""
+"""Python is read into calls with the values of their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a text is written in, as a table."""
+"""A table of texts and the language that each is written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: compared by their values, with room for nothing else."""
+"""Records are compared by value and accept no further attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from guardrail.record import record
 
 @record
 class Place:
-    """A record as any."""
+    """An ordinary record."""
 
     name: str
     floor: int = 0

@@ -1,4 +1,4 @@
-"""Keys of Windows' registry are known by what they start, switch off or keep."""
+"""Keys of the Windows registry are recognized by what they start, switch off or protect."""
 
 from __future__ import annotations
 

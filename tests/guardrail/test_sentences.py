@@ -1,4 +1,4 @@
-"""Actions in plain words: effects by verb and thing, and what doesn't count as an order."""
+"""Actions in plain words: effects by verb and object, and sentences that don't count as an order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading shell text: literal texts in, calls out."""
+"""Shell text: literal texts in, calls out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from guardrail.vocabulary import EffectKind
 
 
 def line(call: Call) -> str:
-    """A call as a line: program and words, with `?` before what is not known."""
+    """Returns a call as a line: program and words, with `?` before each unknown word."""
     return " ".join([call.program, *(word.text if word.known else "?" + word.text for word in call.words)])
 
 
@@ -30,7 +30,7 @@ def only(text: str) -> Call:
 
 
 def source(call: Call) -> str | None:
-    """What a call is fed, as a line."""
+    """Returns the input of a call, as a line."""
     if isinstance(call.stdin, Word):
         return repr(call.stdin.text)
     return None if call.stdin is None else line(call.stdin)
@@ -435,7 +435,7 @@ def test_no_text_raises(text: str) -> None:
     assert_within(read(text), text)
 
 
-# What normalising keeps: no control characters, nothing invisible and nothing that looks like ASCII.
+# Normalising leaves no control characters, nothing invisible and no lookalikes of ASCII.
 PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.sampled_from("\n\tüßé中"), max_size=30)
 
 

@@ -1,4 +1,4 @@
-"""Resources of Terraform: what they open, grant, switch off and run."""
+"""Terraform resources: what they open, grant, switch off and run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of tools: how harnesses write them, and what a tool does by the words of its name."""
+"""Tool calls: the forms in which harnesses write them, and the effects that the words of a tool's name imply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policy files of a user: what a rule speaks of, and how a mistake is named."""
+"""A user's policy files: the subject of each rule, and the error for each mistake."""
 
 from __future__ import annotations
 

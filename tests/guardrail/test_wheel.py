@@ -1,4 +1,4 @@
-"""The wheel as a stranger installs it: built from the package alone, a working hook without the checkout."""
+"""The wheel as a stranger installs it: built from the package only, with a hook that works without the checkout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASKED = {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheel installed, which was built of a copy that has no compiled file."""
+    """Returns a directory with the wheel installed, built from a copy without compiled files."""
     directory = tmp_path_factory.mktemp("wheel")
     source, target = directory / "guardrail", directory / "site"
     shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("*.json", "__pycache__"))
@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def environment(site: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """A user without a checkout. Their warm process ends when its socket is gone."""
+    """Yields the environment of a user without a checkout. Their warm process ends when its socket is gone."""
     runtime = tmp_path / "run"
     runtime.mkdir(mode=0o700)
     yield {

@@ -1,4 +1,4 @@
-"""Commands of Windows are judged by what they do: each that harms stands beside one that looks alike and is work."""
+"""Windows commands are judged by what they do: each harmful one is next to a harmless one that looks alike."""
 
 from __future__ import annotations
 

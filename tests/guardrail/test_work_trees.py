@@ -1,4 +1,4 @@
-"""Commands that really run in generated work trees: the hook lets nothing pass that loses work."""
+"""Commands that really run in generated work trees: the hook passes nothing that loses work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what the catalogue knows keeps its effects however a command is wrapped, and has none where it is quoted:
+"""Commands of the catalogue keep their effects however they are wrapped, and have none where they are quoted:
 properties over all examples of the catalogue."""
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def kinds(action: str, facts: Facts) -> Kinds:
 
 @cache
 def examples() -> tuple[tuple[str, Facts, Kinds], ...]:
-    """The examples of one line that a shell runs, with the effects that they have to have."""
+    """Returns the single-line examples that a shell runs, with the effects that they must have."""
     found = []
     for name, content in source_files(PROGRAMS).items():
         for entry in check_source(name, content)[0]:
@@ -96,7 +96,7 @@ def examples() -> tuple[tuple[str, Facts, Kinds], ...]:
 
 
 def examples_for(case: str, cases: Mapping[str, Callable[[str], str]]) -> tuple[tuple[str, Facts, Kinds], ...]:
-    """A third of the examples, another for each of three cases in a row; all in a soak."""
+    """Returns a third of the examples, a different one for three successive cases; all in a soak."""
     return examples() if ROUNDS > 1 else examples()[list(cases).index(case) % 3 :: 3]
 
 
@@ -141,7 +141,7 @@ _READ = (EffectKind.READ, ObjectKind.PATH)
 
 
 def blocking(verdict: Verdict) -> frozenset[str]:
-    """The rows that block at severity medium."""
+    """Returns the rows that block at severity medium."""
     return frozenset(match.id for match in verdict.matches if match.severity.rank >= Severity.HIGH.rank)
 
 

@@ -1,4 +1,4 @@
-"""Alerts: one message when a job begins to fail, one when it recovers; an address that does not work harms nothing."""
+"""Alerts: one message when a job begins to fail, one when it recovers; an address that does not work does no harm."""
 
 import asyncio
 import json
@@ -74,7 +74,7 @@ def test_a_message_is_sent_once_more_where_it_is_not_accepted(statuses: tuple[in
 
 
 class Hook(BaseHTTPRequestHandler):
-    """Stores what is posted."""
+    """Stores the bodies that are posted to it."""
 
     received: ClassVar[list[dict[str, Any]]] = []
 
@@ -84,14 +84,14 @@ class Hook(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 def test_what_was_not_accepted_is_sent_at_the_next_call_and_then_no_more(tmp_path: Path):
     port = free_port()
     settings = Settings(data_dir=tmp_path, alert_url=f"http://127.0.0.1:{port}/hook", _env_file=None)
     status = update_run_status(tmp_path, lambda before: with_run(before, FAILING))
-    send_alerts(settings, status)  # nobody listens
+    send_alerts(settings, status)  # nothing listens there
     assert read_run_status(tmp_path).alerted == {}
     server = ThreadingHTTPServer(("127.0.0.1", port), Hook)
     Thread(target=server.serve_forever, daemon=True).start()

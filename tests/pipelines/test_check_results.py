@@ -1,4 +1,4 @@
-"""Facts of columns and their bounds, what is judged again and what is not, and what of it is published."""
+"""Facts of columns and their bounds, which of them are judged again, and which are published."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What Dagster is given: assets that explain themselves, lineage from transfer to document, schedules that run."""
+"""Dagster's definitions: assets that explain themselves, lineage from transfer to document, schedules that run."""
 
 import re
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_every_module_that_declares_assets_is_loaded():
         if re.search(r"^@(table_asset|dg\.(multi_)?asset(_check)?)\(", path.read_text(), re.MULTILINE)
     }
     loaded = {module.__name__ for module in [*ROOMS, *FURTHER_TOKENS]}
-    workers = "pipelines.partition_workers.definitions"  # a code location of its own
+    workers = "pipelines.partition_workers.definitions"  # a separate code location
     assert declaring - {workers} == loaded - {"pipelines.checks"}, "whose checks are made of tables"
 
 
@@ -190,7 +190,7 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
     assert shown["concentration.gini"][0] == "number"
     assert shown["consistency.proof.nodes.nodes[].host"][0] == "string"
     assert len(shown) == len(columns)
-    # A field without words of its own has those of its type.
+    # A field without a description of its own has that of its type.
     assert shown["ok"] == ("boolean", "Always true")
     assert shown["quality"][1] == "The degree to which a reader can trust a number."
     assert shown["consistency"][1] == "The block at which all numbers of the body hold, and its proof."

@@ -1,4 +1,4 @@
-"""When a run is due, what the schedule does with that, and what becomes of lost and of old runs."""
+"""When a run is due, what the schedule does then, and what happens to lost and to old runs."""
 
 import subprocess
 import sys
@@ -36,7 +36,8 @@ def chain_at(*, finalized: BlockHeader = FINAL, head: BlockHeader = HEAD) -> Cha
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> House:
-    """Everything up to block 48 is read, folded, listed as a snapshot at noon, and published; only to be looked at."""
+    """A house in which everything up to block 48 is read, folded, listed as a snapshot at noon, and published; only to
+    be read."""
     house = House(tmp_path_factory.mktemp("house"))
     house.read_chain(mint(3), upto=48)
     with Warehouse(house.data_dir).connect() as connection:
@@ -90,7 +91,7 @@ def instance(tmp_path: Path):
 
 
 def tick(place: Place, instance: dg.DagsterInstance) -> dg.RunRequest | dg.SkipReason:
-    """What the schedule answers to one evaluation."""
+    """Returns the result of one evaluation of the schedule."""
     schedule = build_definitions(place.settings()).resolve_schedule_def("chain_schedule")
     repository = build_definitions(place.settings()).get_repository_def()
     with dg.build_schedule_context(
@@ -108,7 +109,7 @@ def record_run(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, **tags
 
 
 def dead_process() -> str:
-    """The tag of a process that has ended."""
+    """Returns the tag of a process that has ended."""
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     tag = f"{child.pid} {psutil.Process(child.pid).create_time():.2f}"
     child.communicate()
@@ -171,5 +172,5 @@ def test_records_of_runs_that_ended_long_ago_are_deleted(instance: dg.DagsterIns
 
 
 def test_a_tick_that_looks_at_silent_nodes_ends_before_dagster_gives_it_up():
-    # A last try may begin right before patience ends.
+    # A last attempt may begin right before patience ends.
     assert LOCK_PATIENCE_S + POLL_PATIENCE_S + POLL_TIMEOUT_S <= 0.8 * DEFAULT_SCHEDULE_GRPC_TIMEOUT

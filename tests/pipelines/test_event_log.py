@@ -1,4 +1,4 @@
-"""Dagster's event log in one file: read by Dagster's own class, and what it shows of checks while a run goes on."""
+"""Dagster's event log in one file, read by Dagster's own class, and the checks that it shows during a run."""
 
 import asyncio
 import sqlite3
@@ -75,7 +75,7 @@ def test_a_log_that_dagster_began_is_gone_on_with_and_its_files_go_with_their_ru
 
 
 class Judged:
-    """An asset with a check, in a home: what the check shows while a run goes on, and after it."""
+    """An asset with a check, in a Dagster home, which records what the check shows during a run and after it."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
@@ -87,7 +87,7 @@ class Judged:
         return asyncio.run(record.resolve_status(LoadingContextForTest(self._instance)))
 
     def run(self, makes: Callable[[], None], judges: Callable[[], bool]) -> tuple[Shown | None, Shown | None, str]:
-        """Runs both. Returns what the check shows in the asset's step and in its own, and the run's id."""
+        """Runs both. Returns what the check shows in the asset's step and in its own step, and the run's id."""
         seen: list[Shown | None] = []
 
         @dg.asset(name="one_row")

@@ -1,4 +1,5 @@
-"""The suites of the partner's tables and of the events: each passes on sound rows and fails on each fault it names."""
+"""The suites of the partner's tables and of the events: each passes on sound rows and fails on each fault that it
+names."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""The chain job without any Dagster process: what it makes, what it leaves alone, and what a failure leaves behind."""
+"""The chain job without any Dagster process: what it creates, what it leaves unchanged, and what a failure leaves
+behind."""
 
 import json
 from contextlib import closing
@@ -40,14 +41,14 @@ def place(tmp_path: Path, chain: RecordedChain):
 
 @pytest.fixture
 def place_of_few(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """One whose runs publish few documents, for tests of what they read."""
+    """A place whose runs publish few documents, for tests of what runs read."""
     runs_publish(monkeypatch, *FEW)
     return place
 
 
 @pytest.fixture(scope="module")
 def first_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, PipelineReport]:
-    """A place after its first run, and what that did; only to be looked at and copied."""
+    """A place after its first run, and the report of that run; only to be read and copied."""
     with RecordedNode(recorded_chain()) as node:
         place = Place(tmp_path_factory.mktemp("first"), node.url)
         return place, place.run()
@@ -55,13 +56,13 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Pipeline
 
 @pytest.fixture
 def begun(tmp_path: Path, place: Place, first_run: tuple[Place, PipelineReport]) -> Place:
-    """A copy of the place after its first run, to go on from."""
+    """A copy of the place after its first run, to continue from."""
     return first_run[0].copied(tmp_path, place.rpc_url)
 
 
 @pytest.fixture
 def begun_this_hour(begun: Place) -> Place:
-    """The same within an hour that does not end during the test: otherwise a snapshot falls due."""
+    """The same place, in an hour that does not end during the test: otherwise a snapshot would fall due."""
     stay_within(3600, for_s=30)
     assert any(begun.run().runs == 0 for _ in range(3)), "something is always due"
     return begun
@@ -115,7 +116,7 @@ def test_a_second_run_with_nothing_new_makes_no_run_and_writes_nothing(begun_thi
 def test_rows_that_break_their_contract_leave_the_last_good_generation_up_until_a_good_run_which_keeps_a_snapshot(
     begun_this_hour: Place, chain: RecordedChain, first_run: tuple[Place, PipelineReport]
 ):
-    """One story, because a run takes seconds of CPU."""
+    """A single test, because a run takes seconds of CPU."""
     place, good = begun_this_hour, begun_this_hour.document()
     chain.advance_to(60)
     due = chain_due(place.settings(), datetime.now(UTC), lock_wait_s=0)

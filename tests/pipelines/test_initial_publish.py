@@ -16,7 +16,7 @@ TO_COME = {"rpc_urls": ("http://127.0.0.1:9",), "token_address": TOKEN}
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PublishReport]:
-    """What is published before anything is read, only to be looked at and copied, and what that did."""
+    """The directory and the report of a publish before anything is read; only to be read and copied."""
     data_dir = tmp_path_factory.mktemp("first")
     return data_dir, publish_initial(load_settings(data_dir=data_dir, **TO_COME))
 

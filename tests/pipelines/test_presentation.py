@@ -1,4 +1,4 @@
-"""Dagster shows a chart beside the numbers as soon as two times have a value."""
+"""Dagster shows a chart next to the numbers once two points in time have a value."""
 
 import base64
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Dagster's records of runs and ticks behind one engine: what one instance writes, others read."""
+"""Dagster's records of runs and ticks on one engine: what one instance writes, others read."""
 
 import sqlite3
 from collections.abc import Iterator

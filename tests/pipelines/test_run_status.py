@@ -1,4 +1,4 @@
-"""How runs of Dagster become the status of their jobs."""
+"""Runs of Dagster become the status of their jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Data contracts of the watched contract and of trust: each holds on sound rows and fails on what it is for."""
+"""Data contracts of the watched contract and of trust: each holds on sound rows and fails on the fault that it is
+for."""
 
 import pytest
 from ingest_helpers import warehouse

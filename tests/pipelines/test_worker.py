@@ -1,4 +1,4 @@
-"""The warm worker as a process of its own: what it runs, what a kill leaves behind, and what ends a run that hangs."""
+"""The warm worker as a separate process: what it runs, what a kill leaves behind, and what ends a hanging run."""
 
 import os
 import time
@@ -63,7 +63,7 @@ class Bench:
         return found
 
     def spans(self, name: str) -> list[CollectedSpan]:
-        """Returns the spans of that name which have reached the collector."""
+        """Returns the spans of that name that have reached the collector."""
         return [span for span in self.collector.spans if span.name == name]
 
     def ended(self, run_id: str) -> dg.DagsterRunStatus:
@@ -71,7 +71,7 @@ class Bench:
         return self.run(run_id).status
 
     def errors(self, run_id: str) -> str:
-        """Returns why a run failed, and the worker's log."""
+        """Returns the reason why a run failed, and the worker's log."""
         failures = {dg.DagsterEventType.RUN_FAILURE, dg.DagsterEventType.STEP_FAILURE}
         events = self.instance.all_logs(run_id, of_type=failures)
         return "\n".join([*(str(event) for event in events), (self.data_dir / "worker.log").read_text()])
@@ -85,7 +85,7 @@ def bench(data_dir: Path) -> Iterator[Bench]:
 
 
 def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
-    """One story, because each worker takes seconds of CPU to start."""
+    """A single test, because each worker takes seconds of CPU to start."""
     with bench(tmp_path) as at:
         waiting = at.launch("upkeep")
         assert at.run(waiting).status is STATUS.STARTING, "no worker is there to take it"
@@ -107,7 +107,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"
         assert {process_of(at.run(run)) for run in runs} == {psutil.Process(first.pid)}
 
-        with run_lock(tmp_path, wait_s=10):  # what holds it holds up the run
+        with run_lock(tmp_path, wait_s=10):  # while the lock is held, the run waits
             lost, behind = at.launch("prices"), at.launch("prices")
             at.until(lambda: at.run(lost).status is STATUS.STARTED)
             first.kill()
@@ -125,7 +125,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
             hanging = at.launch("prices")
             at.until(lambda: at.run(hanging).status is STATUS.STARTED)
             assert at.instance.run_launcher.terminate(hanging), "as Dagster's monitoring does after the longest time"
-            third.wait(HANG_S)  # a thread can't be ended, its process can
+            third.wait(HANG_S)  # a thread can't be stopped, but its process can
         assert at.ended(hanging) is STATUS.CANCELED
         assert not at.instance.run_launcher.terminate(hanging), "it has ended"
 
@@ -203,7 +203,7 @@ def test_a_worker_that_starts_launches_prices_once_where_a_source_is_configured(
 
 
 def test_prices_are_launched_once_a_minute_until_the_daemon_launches_a_run(tmp_path: Path):
-    """Two minutes of a daemon that starts slowly, looked at every 30 s; then it has launched its first run."""
+    """Two minutes of a daemon that starts slowly, sampled every 30 s; then the daemon has launched its first run."""
     now_s = 0.0
     with bench(tmp_path) as at:
         settings = Settings(data_dir=tmp_path, coinbase_url="http://127.0.0.1:9", _env_file=None)

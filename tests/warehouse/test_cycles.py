@@ -1,4 +1,4 @@
-"""Python looks for no cycles where it would find none, and looks for them again afterwards."""
+"""Python's collector is off where it would find no cycles, and on again afterwards."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Modes of the data directory: what is published can be read by others, and nothing else. A9."""
+"""Modes of the data directory: published files can be read by others, and nothing else. A9."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 def tree(data_dir: Path) -> Path:
-    """A data directory whose modes are whatever the umask gives."""
+    """Returns a data directory whose modes are whatever the umask gives."""
     for name in (*PRIVATE, *PUBLIC):
         (data_dir / name).parent.mkdir(parents=True, exist_ok=True)
         (data_dir / name).write_text(name)

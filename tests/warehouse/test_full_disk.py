@@ -1,4 +1,4 @@
-"""A full disk is told from a disk or a file that is broken, whatever the store says of it."""
+"""A full disk is told apart from a broken disk or file, whatever the store reports."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def sqlite_error(name: str, text: str) -> sqlite.OperationalError:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Iterator[Path]:
-    """A disk on which 100 kB are left."""
+    """Yields a disk with 100 kB left."""
     with small_disk(tmp_path / "small", otherwise="nothing else has a disk of its own") as place:
         fill(place / "filler", leave=100_000)
         yield place

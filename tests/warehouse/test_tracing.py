@@ -1,4 +1,4 @@
-"""Spans and figures reach a collector, and say nothing that could be a secret."""
+"""Spans and figures reach a collector, and contain nothing that could be a secret."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""A person buys a key on the connect page with a wallet of the browser, on a real chain."""
+"""A person buys a key on the connect page with a browser wallet, on a real chain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.web
 
 @pytest.fixture(scope="module")
 def sold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, PaidService]]:
-    """A published service that listens and sells on a chain, with its address."""
+    """Yields the address of a published service that listens and sells on a chain, and the service."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
     settings = Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("buying"))
@@ -42,7 +42,7 @@ def sold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, PaidSe
 
 @pytest.fixture(scope="module")
 def bought(sold: tuple[str, PaidService], web_tools: WebTools, chromium: Path) -> dict[str, Any]:
-    """What happened when a key was bought."""
+    """Buys a key on the page and returns what happened."""
     base_url, paid = sold
     found: dict[str, Any] = web_tools.run(
         "buying.mjs", f"{base_url}/connect/", paid.rpc.url, PAYER.address, CHROMIUM=str(chromium)
@@ -64,7 +64,7 @@ def test_a_rejected_transfer_costs_nothing_and_its_quote_is_used_again(bought: d
 def test_a_reload_in_the_middle_goes_on_with_the_claim_and_pays_nothing_again(bought: dict[str, Any]):
     assert "needs more confirmations; don’t pay again" in bought["pending"]
     assert bought["afterReload"] == {"hash": bought["transaction"], "step": "claim"}
-    assert bought["calls"].count("eth_sendTransaction") == 2  # of which the first was rejected
+    assert bought["calls"].count("eth_sendTransaction") == 2  # the first of which was rejected
     assert bought["posts"].count(CLAIM) >= 3
 
 

@@ -1,4 +1,5 @@
-"""What is explored in a browser: holders over time and compared, prices, rows, paths in the graph, what turns grey."""
+"""Exploring pages in a browser: holders over time and compared, prices, rows, paths in the graph, and stale data
+turning grey."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ Seen = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The address of a service with three lists, the last of more than two thousand holders, and its public files."""
+    """Yields the address of a service with three lists, the last of more than two thousand holders, and its public
+    files."""
     with addressed_service(tmp_path_factory.mktemp("service")) as (service, base_url):
         put_graph(service)
         there_and_back = [(55, address(1), address(2065), 7), (56, address(2065), address(1), 7)]
@@ -41,7 +43,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
 
 
 def put_graph(service: WholeService) -> None:
-    """A ring of eight nodes, from one of which a line of three leads away."""
+    """Writes a ring of eight nodes, one of which starts a line of three."""
     nodes = [node(f"x{at}", title=f"Thing {at}") for at in range(11)]
     ring = [edge(f"x{at}", f"x{(at + 1) % 8}") for at in range(8)]
     line = [edge(f"x{at}", f"x{before}") for before, at in ((4, 8), (8, 9), (9, 10))]
@@ -55,7 +57,7 @@ def put_graph(service: WholeService) -> None:
 
 @pytest.fixture(scope="module")
 def mapped(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
-    """What the map of holders showed."""
+    """Uses the map of holders and returns what it showed."""
     found: Seen = web_tools.run("map_page.mjs", f"{served[0]}/holders/", CHROMIUM=str(chromium))
     return found
 
@@ -106,7 +108,7 @@ def test_a_chosen_holder_is_joined_to_those_with_whom_it_exchanged_tokens(mapped
 
 
 def test_two_thousand_circles_are_dragged_at_twenty_frames_a_second(mapped: Seen):
-    print(f"{mapped['frames']} frames a second")  # a busy machine draws fewer, so the number is reported
+    print(f"{mapped['frames']} frames a second")  # a busy machine draws fewer frames, so the number is reported
     assert mapped["frames"] > 0
 
 
@@ -119,7 +121,7 @@ def test_without_its_files_the_map_stays_as_it_was_published(mapped: Seen):
 
 @pytest.fixture(scope="module")
 def compared(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
-    """What the comparison of two lists showed."""
+    """Uses the comparison of two lists and returns what it showed."""
     found: Seen = web_tools.run("compare_page.mjs", f"{served[0]}/holders/compare/", CHROMIUM=str(chromium))
     return found
 
@@ -219,7 +221,7 @@ def test_the_page_of_prices_names_the_plan_for_a_number_of_calls_and_what_a_call
 
 @pytest.fixture(scope="module")
 def paged(served: tuple[str, Path], web_tools: WebTools, chromium: Path) -> Seen:
-    """What the explorer of rows showed of the holders."""
+    """Uses the explorer of rows on the holders and returns what it showed."""
     rows = (served[1] / "data/first-holders.csv").read_text().splitlines()
     word = rows[7].split(",")[1]
     found: Seen = web_tools.run(

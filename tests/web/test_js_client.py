@@ -1,4 +1,4 @@
-"""The JavaScript client: its rules, its types, and a service that listens on a chain, which it pays."""
+"""The JavaScript client: its rules, its types, and a listening service on a chain, which it pays."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ CONFORMANCE = {
 
 
 def asked_for(*methods: str) -> list[Any]:
-    """What the inspector asks for and in which era: eras differ in how it begins, so the first method shows them."""
+    """Returns the requests of the inspector, each with an era. Eras differ in how they begin, so the first method
+    covers them."""
     eras = ("auto", "legacy", "modern")
     needed = {(era, methods[0]) for era in eras} | {("auto", method) for method in methods}
     every = [(era, method) for method in methods for era in eras]
@@ -95,7 +96,7 @@ def test_the_inspector_finds_nothing_that_is_not_portable_by_key(web_tools, serv
     assert json.loads(done.stdout)
 
 
-# What the server by key has, and the one of pairing has not.
+# A feature of the server by key that the pairing server lacks.
 PROMPTS = ("prompts-list", "prompts-list:prompts-list", "caching:sep-2549-prompts-list-caching-hints")
 
 

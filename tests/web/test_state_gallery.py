@@ -1,4 +1,4 @@
-"""The pages in every state, opened in a browser: readable, and in their place at any width."""
+"""The pages in every state, opened in a browser: readable, and correctly laid out at any width."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VIEWS = ("narrow", "wide-dark")
 
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
-    """The address of the pages in every state, and their paths."""
+    """Yields the address of the pages in every state, and their paths."""
     with served(states(tmp_path_factory.mktemp("states"))) as found:
         yield found
 
@@ -26,7 +26,8 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, lis
 def views(
     gallery: tuple[str, list[str]], web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
-    """What a browser saw of each page in each state; pictures of those with a fault lie in pytest's directory."""
+    """Returns what a browser saw of each page in each state; pictures of those with a fault are in pytest's
+    directory."""
     address, paths = gallery
     pictures = tmp_path_factory.mktemp("pictures")
     seen: dict[str, Any] = web_tools.run(

@@ -1,4 +1,4 @@
-"""Pages as somebody uses them in a browser: needs Node.js and Chromium."""
+"""Pages as people use them in a browser; needs Node.js and Chromium."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.web
 
 @pytest.fixture(scope="module")
 def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a service with a graph of two thousand public nodes, one with a title that means harm."""
+    """The address of a service with a graph of two thousand public nodes, one of them with a hostile title."""
     with addressed_service(tmp_path_factory.mktemp("service"), rate_limit_per_minute=40) as (service, address):
         put_graph(service)
         service.house.publish()
@@ -35,7 +35,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 SECOND_HAND = 33
-"""Edges of the node that is looked for."""
+"""Number of edges of the node that is searched for."""
 
 
 def put_graph(service: WholeService) -> None:
@@ -55,7 +55,7 @@ def put_graph(service: WholeService) -> None:
 
 @pytest.fixture(scope="module")
 def judged(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
-    """What the playground of the guardrail showed."""
+    """Uses the playground of the guardrail and returns what it showed."""
     found: dict[str, Any] = web_tools.run("guardrail_page.mjs", f"{base_url}/guardrail/", CHROMIUM=str(chromium))
     return found
 
@@ -92,7 +92,7 @@ def test_a_blank_action_costs_no_try_and_an_answer_that_is_no_json_is_none(judge
 
 @pytest.fixture(scope="module")
 def explored(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
-    """What the explorer of the graph showed."""
+    """Uses the explorer of the graph and returns what it showed."""
     found: dict[str, Any] = web_tools.run(
         "graph_page.mjs",
         f"{base_url}/graph/",
@@ -149,7 +149,7 @@ def test_without_its_file_the_page_still_shows_the_picture(explored: dict[str, A
 def verified(
     base_url: str, web_tools: WebTools, chromium: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
-    """What the check of open data said."""
+    """Uses the check of open data and returns what it reported."""
     folder = tmp_path_factory.mktemp("taken")
     good, bad = folder / "holder_lists.csv", folder / "other.csv"
     good.write_bytes(httpx.get(f"{base_url}/data/holder_lists.csv").content)

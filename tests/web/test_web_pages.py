@@ -1,4 +1,4 @@
-"""Every page in a browser, and documents read by other people's clients: needs Node.js and Chromium."""
+"""Every page in a browser, and documents read by other people's clients; needs Node.js and Chromium."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ pytestmark = pytest.mark.web
 
 PAYER = "0x" + "70" * 20
 SAMPLED = ("agent_access_claim", "intake_register", "token_price")
-"""Operations whose pages stand for all: their template is one."""
+"""Operations whose pages represent all, since they share one template."""
 PATHS = [*(page.path for page in PAGES), *map(operation_docs_path, SAMPLED)]
 VIEWS = ("narrow", "phone", "phone-dark", "tablet", "wide", "wide-dark", "no-script")
 LARGEST_PAGE_BYTES = 60_000
-"""Everything that a first visit to a page loads, as it is sent."""
+"""Largest total of what a first visit to a page loads, as sent."""
 LARGEST_SHIFT = 0.02
 
 Views = dict[str, dict[str, dict[str, Any]]]
-"""What was seen, by path and view."""
+"""Observations of a browser, by path and view."""
 
 
 @pytest.fixture(scope="module")
 def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a service that has something to tell in its feed."""
+    """The address of a service that has events in its feed."""
     with addressed_service(tmp_path_factory.mktemp("service"), contact_email="ops@svc.example") as (service, address):
         with Warehouse(service.settings.data_dir).connect() as connection:
             lists = lists_dir(service.settings.data_dir)
@@ -50,7 +50,7 @@ def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def pictures(views: Views, pictures_folder: Path) -> Path:
-    """The folder of the pictures of all pages, once they are taken."""
+    """Returns the folder of the pictures of all pages, once they are taken."""
     return pictures_folder
 
 
@@ -61,7 +61,8 @@ def pictures_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def views(base_url: str, web_tools: WebTools, chromium: Path, pictures_folder: Path) -> Views:
-    """What a browser saw of every page. Pictures are in pytest's directory: wide ones, with PICTURES=all every view."""
+    """Returns what a browser saw of every page. Pictures are in pytest's directory: wide ones, or every view with
+    PICTURES=all."""
     judged = {"JUDGED": ",".join(VIEWS)} if ROUNDS >= SOAK_ROUNDS else {}
     seen: Views = web_tools.run("pages.mjs", base_url, str(pictures_folder), *PATHS, CHROMIUM=str(chromium), **judged)
     assert {path: set(by_view) for path, by_view in seen.items()} == {path: set(VIEWS) for path in PATHS}
@@ -70,7 +71,7 @@ def views(base_url: str, web_tools: WebTools, chromium: Path, pictures_folder: P
 
 @pytest.fixture(scope="module")
 def used(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
-    """What happened on the connect page when it was used."""
+    """Uses the connect page and returns what happened."""
     found: dict[str, Any] = web_tools.run("connect_page.mjs", f"{base_url}/connect/", CHROMIUM=str(chromium))
     return found
 
@@ -136,7 +137,7 @@ SCRIPTED = {
     "paid, and no key or wallet is needed. Payer 0x and 40 hex digits. This page has filled in a random one, from "
     f"which nobody can pay; your own works as well. Ask and check {_BUYING}",
 }
-"""What scripts add to the text of a page."""
+"""The text that scripts add to a page."""
 NOSCRIPT = {
     "/holders/": "The list of block 40",
     "/": "Nothing was stale when this page was built.",
@@ -166,7 +167,7 @@ def test_copying_says_that_it_copied(used: dict[str, Any]):
 
 @pytest.fixture(scope="module")
 def site_used(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
-    """What happened when the pages were used."""
+    """Uses the pages and returns what happened."""
     found: dict[str, Any] = web_tools.run("site_use.mjs", base_url, HOLDER, PAYER, CHROMIUM=str(chromium))
     return found
 
@@ -222,7 +223,7 @@ def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_use
     assert "No transfer up to this block involves the address" in site_used["stranger"]
     assert "This installation has no trust registry." in site_used["stranger"]
     assert site_used["nonsense"] == "“nonsense <b>” is no address. An address is 0x and 40 hexadecimal digits."
-    assert site_used["complaintsOfNonsense"] == 0  # nothing is asked
+    assert site_used["complaintsOfNonsense"] == 0  # nothing is requested
 
 
 def test_a_holder_who_attested_has_its_own_line_alone(site_used: dict[str, Any]):

@@ -1,4 +1,4 @@
-"""The official x402 clients of npm and PyPI buy from a service that listens, as an agent that knows only its URL."""
+"""The official x402 clients of npm and PyPI buy from a listening service, as agents that know only its URL."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from contracts.settings import Settings
 
 DEEP = b'{"a":' * 1000 + b"1" + b"}" * 1000
 WITHIN_S = 30.0
-"""How long a large check waits for a small one; with one thread it would wait in vain."""
+"""Time that a large check waits for a small one; with one thread it would wait in vain."""
 DESCRIPTION = expanded(json.loads(OPENAPI_FILE.read_text()))
 
 

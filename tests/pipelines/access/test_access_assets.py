@@ -1,4 +1,5 @@
-"""Paid access in Dagster: its tables are materialized with what an analyst looks for, and waiting money warns."""
+"""Paid access in Dagster: its tables are materialized with the metadata that an analyst needs, and waiting money raises
+a warning."""
 
 from datetime import UTC, datetime
 

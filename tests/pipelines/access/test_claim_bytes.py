@@ -1,4 +1,5 @@
-"""S16: no byte of an issued key in what pipelines make of the ledger: warehouse, event log and files of Dagster."""
+"""S16: no byte of an issued key in anything that pipelines derive from the ledger: warehouse, event log and Dagster's
+files."""
 
 from pathlib import Path
 

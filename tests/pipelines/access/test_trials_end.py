@@ -1,4 +1,5 @@
-"""30 days after a trial's end nothing that its key wrote is left; who bought a key meanwhile keeps everything."""
+"""30 days after a trial's end nothing that its key wrote is left; an owner who bought a key meanwhile keeps
+everything."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def send(service: KeyedService, key: str, path: str, body: dict[str, Any]) -> di
 
 
 def written(service: KeyedService) -> str:
-    """A trial key that wrote a goal and had an action judged, both with the word."""
+    """Returns a trial key that wrote a goal and had an action judged, both containing the word."""
     service.now_s = datetime.now(UTC).timestamp()
     key: str = trial_key(service, ADA)["apiKey"]
     send(service, key, SIGNAL, {"type": "Goal", "title": f"The {WORD} plan", "source": "me"})

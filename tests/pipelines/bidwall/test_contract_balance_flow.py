@@ -1,4 +1,4 @@
-"""Balances and transfers of a watched contract, on a real EVM and against an independent read of it."""
+"""Balances and transfers of a watched contract, on a real EVM and against an independent reading of it."""
 
 import asyncio
 import random
@@ -61,7 +61,7 @@ class Place:
         return SeenHead(*numbers[0], *numbers[1], ConsistencyLevel.FINALIZED)
 
     def run(self, *urls: str) -> None:
-        """What a run does: events, balance, what is served."""
+        """Does the work of a run: reads events and balance, and publishes them."""
         self.report = ingest_once(self.connection, *(urls or (self.anvil.url,)), events=ContractTransfers(self.bidwall))
         head = self.head()
         record_balance(self.connection, self.bidwall, reading_of(self.anvil.url, self.bidwall, head))

@@ -1,4 +1,4 @@
-"""The edge to other services: whatever they do is a value with a reason, in bounded time and memory."""
+"""Requests to other services: whatever they answer becomes a value or a reason, in bounded time and memory."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""From connect sessions to graph, tables and Dagster, and what is left of somebody who asks to be forgotten."""
+"""From connect sessions to graph, tables and Dagster, and what remains of a user who asks to be forgotten."""
 
 import dagster as dg
 import pytest
@@ -39,7 +39,7 @@ def service(ledger_settings: Settings):
 
 
 def take_over(service) -> None:
-    """What the assets do, without Dagster."""
+    """Does the work of the assets without Dagster."""
     with Warehouse(service.settings.data_dir).connect() as connection:
         sync_intakes(connection, service.ledger)
         sync_sessions(connection, service.ledger)

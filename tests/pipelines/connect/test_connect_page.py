@@ -1,4 +1,5 @@
-"""The connect page: whole without a script, nothing from elsewhere, the same facts as its Markdown twin."""
+"""The connect page is complete without a script, loads nothing from elsewhere, and contains the facts of its Markdown
+twin."""
 
 import json
 import os

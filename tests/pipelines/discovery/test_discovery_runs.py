@@ -1,4 +1,4 @@
-"""Looking at the service itself: what is asked and when, what is published of it, and when bytes stay the same."""
+"""Probing the service itself: what is requested and when, what is published of it, and when the bytes stay the same."""
 
 import asyncio
 import json
@@ -89,7 +89,7 @@ def running() -> Iterator[OwnService]:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory, running: OwnService) -> Place:
-    """A place that has published and was never looked at, with empty records of Dagster; only to be copied."""
+    """A place that has published and was never probed, with empty records of Dagster; only to be copied."""
     with RecordedNode(recorded_chain()) as node:
         place = Place(tmp_path_factory.mktemp("published"), node.url, base_url=running.url)
         publish_initial(place.settings())
@@ -113,7 +113,7 @@ def place(tmp_path: Path, published: Place, service: OwnService) -> Place:
 
 @pytest.fixture(scope="module")
 def looked_once(tmp_path_factory: pytest.TempPathFactory, published: Place, running: OwnService) -> Place:
-    """The same after its first look; only to be copied."""
+    """The same place after its first probe; only to be copied."""
     running.health, running.health_status = {**HEALTH, "generation": generation(published)}, 200
     running.statuses.clear()
     place = published.copied(tmp_path_factory.mktemp("looked"), published.rpc_url)
@@ -143,7 +143,7 @@ def discovery_job(settings: Settings) -> dg.JobDefinition:
 
 
 def look(place: Place, **changes: Any) -> None:
-    """The job as a tick of its schedule runs it."""
+    """Runs the job as a tick of its schedule does."""
     with place.dagster() as instance:
         assert discovery_job(place.settings(**changes)).execute_in_process(instance=instance).success
 
@@ -154,7 +154,7 @@ def registry(place: Place) -> dict[str, dict[str, Any]]:
 
 
 def make_older(place: Place, minutes: int) -> None:
-    """As if the last look had been that long ago."""
+    """Dates the last probe back by some minutes."""
     with place.warehouse() as connection:
         connection.execute("update raw_feeds__attempts set asked_at = asked_at - to_minutes(?)", [minutes])
         connection.execute("update out_discovery__probes set checked_at = checked_at - to_minutes(?)", [minutes])
@@ -193,7 +193,7 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
         held = read_findings(connection)
     look(place)
     with place.warehouse() as connection:
-        assert read_findings(connection) == held  # nothing is said anew within the hour
+        assert read_findings(connection) == held  # findings keep their time within the hour
     assert service.asked[("GET", "/health")] == 2
     assert {id_: each["status"] for id_, each in registry(place).items()} == {
         id_: each["status"] for id_, each in shifted.items()
@@ -201,7 +201,7 @@ def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(p
     after = generation(place)
     look(place)
     assert generation(place) == after
-    assert before != after  # made_older moved the times, which are published
+    assert before != after  # make_older moved the times, which are published
 
 
 def test_a_changed_status_is_published_with_its_time_and_the_others_keep_theirs(looked: Place, service: OwnService):
@@ -215,7 +215,7 @@ def test_a_changed_status_is_published_with_its_time_and_the_others_keep_theirs(
     assert (found["intake"]["status"], found["intake"]["reason"]) == ("off", "degraded")
     assert found["connect"]["checkedAt"] > found["graph_query"]["checkedAt"]
     make_older(place, 2)
-    assert due(place)  # each minute while something does not answer
+    assert due(place)  # every minute while a route does not answer
     service.statuses.clear()
     service.health["ledgerReachable"] = True
     look(place)
@@ -241,11 +241,11 @@ def test_a_service_that_is_not_there_not_ready_or_another_says_so(place: Place, 
     service.health_status = 200
     service.health["generation"] = "20200101T000000Z-000001"
     assert reasons() == {"another_service"}
-    assert service.asked == Counter({("GET", "/health"): 3})  # a 503 is asked once more; nothing else of another
+    assert service.asked == Counter({("GET", "/health"): 3})  # a 503 is retried once; another service is not probed
     service.health["generation"] = generation(place)
     assert reasons() == {None}
     service.statuses[("OPTIONS", "/mcp")] = 429
-    assert reasons() == {None}  # too many requests say nothing, so what was found before stays
+    assert reasons() == {None}  # a 429 reveals nothing, so the earlier finding stays
 
 
 def test_what_a_rate_limit_kept_from_being_looked_at_is_looked_at_a_minute_later(place: Place, service: OwnService):

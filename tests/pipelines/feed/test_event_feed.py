@@ -1,4 +1,4 @@
-"""The event feed: found once in what is kept, and told as a JSON Feed 1.1."""
+"""The event feed: each event is found once in the stored data, and published in a JSON Feed 1.1."""
 
 import json
 from datetime import datetime, timedelta
@@ -60,7 +60,7 @@ JSON_FEED_1_1 = {
     "patternProperties": {"^_[a-zA-Z][^.]*$": {"type": "object"}},
     "additionalProperties": False,
 }
-"""What the standard says of the members that we use, from its published text; an extension's name begins with `_`."""
+"""A schema of the members that we use, from the standard's published text; an extension's name begins with `_`."""
 
 
 FEED = "/hodlers-care/feed.json"
@@ -147,7 +147,7 @@ def test_all_that_happened_is_told_once_newest_first(house):
     with Warehouse(house.data_dir).connect() as connection:
         connection.execute("delete from out_holders__lists where block = 20")
     (mover,) = (item for item in feed(house)["items"] if item["tags"] == ["large_mover"])
-    assert mover["url"].endswith("/api/token/holders-map-temporal")  # what it told of is no longer kept
+    assert mover["url"].endswith("/api/token/holders-map-temporal")  # the data behind this event is no longer stored
 
 
 def test_a_run_that_finds_nothing_new_changes_no_byte(house):

@@ -1,4 +1,4 @@
-"""The guardrail's asset: it shows what it took over, and a log that can't be read stops no run."""
+"""The guardrail's asset reports what it imported, and an unreadable log stops no run."""
 
 from datetime import UTC, datetime
 

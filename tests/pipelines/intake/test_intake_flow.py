@@ -1,4 +1,4 @@
-"""From registrations to graph, tables and documents, and what is left of somebody who asks to be forgotten."""
+"""From registrations to graph, tables and documents, and what remains of a registrant who asks to be forgotten."""
 
 import json
 import logging
@@ -153,7 +153,7 @@ def published(settings: Settings, path: str) -> dict:
 
 
 def ledger_text(settings: Settings, *, but: str) -> dict[str, str]:
-    """Every row of every table of the ledger as text, without one table."""
+    """Returns every row of every table of the ledger as text, except those of one table."""
     if settings.ledger_url is None:
         with sqlite3.connect(settings.data_dir / "ledger.db") as connection:
             names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]

@@ -1,4 +1,4 @@
-"""Prices that the chain itself gives: Chainlink's feed, the sequencer's, and a pool, on a real local EVM."""
+"""Prices from the chain itself: Chainlink's feed, the sequencer's feed, and a pool, on a real local EVM."""
 
 import asyncio
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ class Scene:
         )
 
     def hold(self, tokens: int, usdc: int) -> int:
-        """Give the pool more; the block in which it counted that."""
+        """Adds to the pool's reserves and returns the block in which the pool updated them."""
         self.send(self.token, "mint(address,uint256)", self.pool, tokens)
         self.send(self.usdc, "mint(address,uint256)", self.pool, usdc)
         return self.send(self.pool, "sync()")
@@ -262,7 +262,8 @@ POOL_CODE = bytes.fromhex(
     "8060605f375fa300"  # DUP1 PUSH1 96 PUSH0 CALLDATACOPY PUSH0 LOG3 STOP
     "5b5f5ffd"  # JUMPDEST PUSH0 PUSH0 REVERT
 )
-"""A contract that answers what its storage has under a selector, and else emits its call data: topics, then data."""
+"""A contract that answers with the words stored under a selector, and otherwise emits its call data: topics, then
+data."""
 
 
 @dataclass
@@ -282,12 +283,12 @@ class ConcentratedPool:
         self.scene.anvil.rpc.call("anvil_setStorageAt", self.address, "0x" + getter[2:].zfill(64), f"0x{word:064x}")
 
     def root(self, usd: Fraction) -> int:
-        """The root of the price of token0, times 2^96, at which a token is worth so many dollars."""
+        """Returns the root of token0's price, times 2^96, at which the token costs `usd` dollars."""
         price = usd if self.sides[0] == self.scene.token else 1 / usd
         return isqrt(price.numerator * 2**192 // price.denominator)
 
     def swap(self, root: int, liquidity: int, *, fees: bool = False) -> int:
-        """Emits a Swap, with `fees` in PancakeSwap's form; the block that holds it."""
+        """Emits a Swap, with `fees` in PancakeSwap's form, and returns its block."""
         topics = [int(FEE_SWAP_TOPIC if fees else SWAP_TOPIC, 16), 1, 2]
         data = words(*topics, 5, -7, root, liquidity, -3, *([1, 2] if fees else []))
         transaction = {"from": self.scene.owner, "to": self.address, "data": data, "gas": hex(1_000_000)}
@@ -299,7 +300,7 @@ class ConcentratedPool:
 def test_a_concentrated_pool_is_read_from_its_price_and_what_it_holds(scene: Scene) -> None:
     pair = ConcentratedPool(scene)
     quarter = pair.root(Fraction(1, 4))
-    assert scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"  # nothing but its tokens
+    assert scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"  # only its tokens
     pair.answer(SLOT0, quarter)
     pair.answer(LIQUIDITY, 10**15)
     block = scene.send(scene.token, "mint(address,uint256)", pair.address, 1_996_000_000)
@@ -315,14 +316,14 @@ def test_a_concentrated_pool_is_read_from_its_price_and_what_it_holds(scene: Sce
         Quality.DERIVED,
         block,
     )
-    pair.answer(LIQUIDITY, 999_000_000)  # half of it in dollars, and that twice, is traded at this price
+    pair.answer(LIQUIDITY, 999_000_000)  # liquidity counts twice its half in dollars, which is traded at this price
     shallow = scene.ask_pool(pool_address=pair.address).quote
     assert shallow is not None
     assert (shallow.reason, shallow.liquidity_usd) == ("thin_liquidity", 2000.0)
     pair.answer(LIQUIDITY, 0)
     assert (
         scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"
-    )  # it reverts, as nothing is stored
+    )  # it reverts, since nothing is stored
     pair.answer(LIQUIDITY, 10**15)
     pair.answer(GET_RESERVES, 5)
     assert scene.ask_pool(pool_address=pair.address).attempt.reason == "unknown_pool"
@@ -346,14 +347,14 @@ def test_swaps_are_read_from_the_chain_and_become_the_prices_of_their_hours(scen
     pair.answer(SLOT0, pair.root(Fraction(1)))
     pair.answer(LIQUIDITY, 10**15)
     now_s = int(scene.anvil.rpc.call("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
-    scene.anvil.rpc.call("evm_setNextBlockTimestamp", now_s // 3600 * 3600 + 3600)  # all of them in one hour
+    scene.anvil.rpc.call("evm_setNextBlockTimestamp", now_s // 3600 * 3600 + 3600)  # all of them within one hour
     prices = (Fraction(1), Fraction(9, 16), Fraction(10**6), Fraction(1, 3))
     blocks = [pair.swap(pair.root(usd), 10**15, fees=place == 1) for place, usd in enumerate(prices)]
     settings = scene.settings(pool_address=pair.address)
 
     async def read(connection: Any) -> Any:
         async with RpcPool([scene.anvil.url], chain_id=8453) as rpc:
-            scene.anvil.rpc.call("anvil_mine", hex(3), hex(60))  # then the swaps are final, and their time is over
+            scene.anvil.rpc.call("anvil_mine", hex(3), hex(60))  # then the swaps are final, and their time has passed
             terms = await pool_terms(rpc, settings, pair.address, scene.token)
             assert isinstance(terms, PoolTerms)
             await ingest(rpc, connection, PoolReserves(pair.address, terms.kind), start_block=0, confirmations=0)
@@ -410,7 +411,7 @@ def test_a_trade_is_worth_what_its_pool_paid_whatever_the_price_is_since(tmp_pat
         (10, bob, pool, 7),
         (20, alice, pool, 1_000_000),  # 3 million tokens become 4, and 16/3 million dollars 4
         (30, pool, alice, 2_000_000),  # 2, and 8
-        (40, alice, pool, 2_000_000),  # 4, and 4, of which no price was read yet
+        (40, alice, pool, 2_000_000),  # 4 and 4, before any price was read
     ]
     with Warehouse(tmp_path).connect() as connection:
         put_transfers(connection, rows, 50)

@@ -1,4 +1,4 @@
-"""What each source's answer means, read from recorded answers and from answers that no source should give."""
+"""Decoders of each source's answer, tried on recorded answers and on answers that no source should give."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""The market's suites: each passes on sound rows and is seen to fail on each fault it names."""
+"""The market's suites: each passes on sound rows and fails on each fault that it names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is served while sources fail in every way they have: the next one, else the last price, no invention."""
+"""Prices while sources fail in every possible way: from the next source, else the last price, never an invented one."""
 
 import json
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def ether(amount: Any) -> Reply:
 
 
 class Desk:
-    """One warehouse and a server of sources. A minute passes by making all that is kept a minute older."""
+    """One warehouse and a server of sources. To pass a minute, all stored data is dated back by a minute."""
 
     def __init__(self, data_dir: Path, server: FeedServer) -> None:
         self.server = server
@@ -73,14 +73,15 @@ class Desk:
         )
 
     def look(self, **replies: Reply) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Sources answer as told from now on; the token's `data` and ETH's body, published a minute on."""
+        """Sets the sources' replies from now on, publishes a minute later, and returns the token's `data` and ETH's
+        body."""
         self.pass_time(minutes=1)
         paths = {"dex": DEX, "gecko": GECKO, "ether": COINBASE}
         self.server.replies |= {paths[name]: reply for name, reply in replies.items()}
         return self.publish()
 
     def publish(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The same without any time passing."""
+        """Publishes without letting any time pass, and returns the same."""
         now = datetime.now(UTC)
         with self.warehouse.connect() as connection:
             poll_eth_sources(connection, self.settings, now)
@@ -152,7 +153,7 @@ def test_where_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: 
 
 
 def test_a_source_beyond_three_seconds_is_left(tmp_path: Path) -> None:
-    """Both faults at once, each with a desk of its own, since a look waits for two sources."""
+    """Both faults at once, each with its own desk, since a poll waits for two sources."""
 
     def look(name: str, fault: Reply) -> tuple[dict[str, Any], dict[str, Any]]:
         with FeedServer() as server:

@@ -1,4 +1,4 @@
-"""Prices in runs: a minute's run publishes what reads them and nothing else, and clients cost nothing."""
+"""Prices in runs: a minute's run publishes only what reads them, and clients cause no requests to the sources."""
 
 import asyncio
 import json
@@ -86,7 +86,7 @@ def place(tmp_path: Path, published: Place, server: FeedServer) -> Place:
 
 
 def make_older(place: Place, minutes: int = 1) -> None:
-    """As if the last look had been that long ago."""
+    """Dates the last poll back by some minutes."""
     with place.warehouse() as connection:
         for table, column in (
             ("raw_feeds__attempts", "asked_at"),
@@ -97,7 +97,7 @@ def make_older(place: Place, minutes: int = 1) -> None:
 
 
 def still(body: Any) -> Any:
-    """A body without what moves with the clock."""
+    """Returns a body without the values that change with the clock."""
     if isinstance(body, dict):
         return {name: "…" if name in MOVING and value is not None else still(value) for name, value in body.items()}
     return [still(each) for each in body] if isinstance(body, list) else body
@@ -109,7 +109,7 @@ def prices_job(settings: Settings) -> dg.JobDefinition:
 
 
 def run_prices(place: Place) -> set[str]:
-    """One run of the minute's job; the assets that it made."""
+    """Runs the minute's job once and returns the assets that it materialized."""
     job = prices_job(place.settings())
     with place.dagster() as instance:
         result = job.execute_in_process(instance=instance)
@@ -124,7 +124,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     made = run_prices(place)
     after = current_generation(place.data_dir)
     priced = {row.path for row in PROJECTIONS if tables_of(row) & {"out_market__eth_price", "out_market__token_price"}}
-    priced.add(FIRST_ROWS_PATH)  # which shows the newest observations
+    priced.add(FIRST_ROWS_PATH)  # this page shows the newest observations
     assert {PRICE, ETH} <= priced
     assert {key.removeprefix("document") for key in made if key.startswith("document")} == priced
     assert still(place.document(PRICE)) == json.loads(GOLDEN.read_text())
@@ -134,7 +134,7 @@ def test_a_run_of_prices_publishes_what_reads_them_and_links_the_rest(place: Pla
     data = {
         Path(path).name.partition("-")[0].removesuffix(".gz") for path in written if path.startswith("public/data/")
     }
-    # the first prices of a day are new files, which the index, its page and the Data Package list
+    # a day's first prices are new files, which the index, its page and the Data Package list
     listing = {"manifest.json", "index.json", "datapackage.json", "now.json"}
     assert {name for name in data if not name.startswith(("index.html", "index.md"))} == listing | {
         "first",
@@ -221,7 +221,7 @@ def test_many_polls_in_a_minute_ask_each_source_once(place: Place, server: FeedS
 
 
 def ask(place: Place, path: str, times: int) -> tuple[int, dict[str, Any]]:
-    """The last answer of the API to a client that asks so many times."""
+    """Returns the API's last answer to a client that sends the request `times` times."""
 
     async def go() -> tuple[int, dict[str, Any]]:
         app = create_app(place.settings(rate_limit_per_minute=0))

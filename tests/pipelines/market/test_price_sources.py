@@ -1,4 +1,4 @@
-"""The rows of the price sources: unique, in order of belief, and known to the settings and to `svc doctor`."""
+"""The rows of the price sources are unique, in order of trust, and known to the settings and to `svc doctor`."""
 
 import pytest
 

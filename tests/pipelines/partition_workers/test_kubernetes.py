@@ -1,4 +1,4 @@
-"""The configuration for Kubernetes is what Dagster's launcher takes, whose package is in an environment of its own."""
+"""Dagster's launcher, whose package is in a separate environment, accepts the configuration for Kubernetes."""
 
 from __future__ import annotations
 

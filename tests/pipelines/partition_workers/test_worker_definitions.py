@@ -1,4 +1,4 @@
-"""The workers' code location: which runs are asked for, and what a run of several partitions leaves in the store."""
+"""The workers' code location: which runs it requests, and what a run of several partitions leaves in the store."""
 
 from __future__ import annotations
 

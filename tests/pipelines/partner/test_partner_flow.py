@@ -1,4 +1,4 @@
-"""From the partner and the marketplace to their documents: what is kept and served, whatever they do."""
+"""From the partner and the marketplace to their documents: what is stored and served, whatever they do."""
 
 import asyncio
 import json
@@ -49,7 +49,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def timeout_s(fault: Reply) -> float:
-    """Short where it is waited out, else more than a busy machine takes."""
+    """Returns a short time-out if the test waits for it to end, otherwise more than a busy machine takes."""
     return 0.4 if fault is SLOW else 30.0
 
 
@@ -77,7 +77,7 @@ def ask_and_serve_marketplace(house: House, url: str, *, timeout_s: float = 30.0
 
 
 def served(house: House, path: str) -> dict[str, Any]:
-    """The document as it would be published now."""
+    """Returns the document as it would be published now."""
     row = next(row for row in PROJECTIONS if row.path == path)
     with house.warehouse.connect() as connection:
         content = read(

@@ -1,4 +1,4 @@
-"""The partner and the marketplace in runs: asked when due, published, and the credential in no file of any run."""
+"""The partner and the marketplace in runs: polled when due, published, with the credential in no file of any run."""
 
 import json
 from collections.abc import Iterator
@@ -52,14 +52,14 @@ def place(tmp_path: Path, server: FeedServer) -> Iterator[Place]:
 
 
 def still(body: Any) -> Any:
-    """A body without what moves with clock and port."""
+    """Returns a body without the values that change with clock and port."""
     if isinstance(body, dict):
         return {name: "…" if name in MOVING and value is not None else still(value) for name, value in body.items()}
     return [still(each) for each in body] if isinstance(body, list) else body
 
 
 def make_older(place: Place, minutes: int) -> None:
-    """As if the last questions had been put that long ago."""
+    """Dates the last polls back by some minutes."""
     with place.warehouse() as connection:
         for table, column in (
             ("raw_feeds__attempts", "asked_at"),
@@ -71,7 +71,7 @@ def make_older(place: Place, minutes: int) -> None:
 
 
 def run(place: Place) -> None:
-    """The partner's job as a tick of its schedule runs it."""
+    """Runs the partner's job as a tick of its schedule does."""
     job = build_definitions(place.settings()).resolve_job_def("partner")
     with dg.DagsterInstance.get() as instance:
         assert job.execute_in_process(instance=instance).success
@@ -89,7 +89,7 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("DAGSTER_HOME", str(prepare_home(place.data_dir)))
-    assert due(place) is None  # the first look is that of a whole run
+    assert due(place) is None  # the first poll is that of a whole run
     publish_initial(place.settings())
     assert due(place) == "partner and marketplace to be queried"
     stay_within(300, for_s=20)  # sources are due by the clock's five minutes: two runs have to fall into the same

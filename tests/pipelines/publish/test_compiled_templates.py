@@ -1,4 +1,4 @@
-"""Templates are compiled by the first process that renders them, and by each one where nothing can be kept."""
+"""The first process that renders a template compiles it for all; without a writable cache each one compiles its own."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from pipelines.publish.site import CompiledTemplates
 
 
 class Counting(jinja2.Environment):
-    """An environment that counts what it compiles."""
+    """An environment that counts its compilations."""
 
     compiled = 0
 

@@ -1,4 +1,5 @@
-"""The kinds of documents beside the plain one: envelopes, other media types, aliases, redirects, published variants."""
+"""The kinds of documents besides the plain one: envelopes, other media types, aliases, redirects, published
+variants."""
 
 import asyncio
 import json
@@ -34,7 +35,7 @@ from warehouse.publish.generations import begin, current_generation
 
 
 class Passed(Exception):
-    """The front handed a request on."""
+    """Raised when the front hands a request on."""
 
 
 async def pass_on(scope, receive, send):
@@ -233,7 +234,7 @@ def test_a_page_of_another_origin_gets_leave_to_write_to_the_rooms(house):
 @pytest.mark.parametrize("path", ["/mcp", "/blink/guardrail", "/api/intake"])
 def test_other_questions_about_methods_are_handed_on(house, path):
     headers = {} if path == "/api/intake" else {"access-control-request-method": "POST"}
-    assert ask(house, path, "OPTIONS", headers).status_code == 500  # there is nobody to hand it on to
+    assert ask(house, path, "OPTIONS", headers).status_code == 500  # there is no application to hand it to
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Further tokens in a generation: files of their own below /data/tokens/, in the signed manifest, and no datasets."""
+"""Further tokens in a generation: their own files below /data/tokens/, in the signed manifest, and no datasets."""
 
 from __future__ import annotations
 

@@ -32,12 +32,13 @@ PAGES_OF_COLLECTIONS = {
 BETWEEN_OTHERS = {path for paths in PAGES_OF_COLLECTIONS.values() for path in paths[1:-1]}
 """Pages of a collection that are neither its first nor its last."""
 OF_A_SERVER = ("etag", "vary", "content-length", "location", "accept-ranges", "last-modified")
-"""What each server says in its own way."""
+"""Header fields that each server sets in its own way."""
 
 
 @pytest.fixture(scope="module", params=["ours", "kinds", "prefixed"])
 def house(request, tmp_path_factory):
-    """What is published here, and a site with one document of every kind, at the root of a host and under a path."""
+    """Yields our own published house, and a house with one document of every kind, at the root of a host and under a
+    path."""
     base_url = "https://svc.example/under/it" if request.param == "prefixed" else "https://svc.example"
     directory = tmp_path_factory.mktemp(request.param)
     if request.param == "ours":
@@ -57,14 +58,14 @@ def said(headers) -> dict[str, str]:
 
 @cache
 def site_of(generation: Path) -> PublishedSite:
-    """The map in memory of a generation, which takes a tenth of a second to load."""
+    """Returns the map in memory of a generation, which takes a tenth of a second to load."""
     current = current_generation(generation.parent.parent)
     assert current.path == generation
     return load_site(current, None)
 
 
 def expected(house) -> dict[str, dict[str, str]]:
-    """What the map in memory sends with the body of each path, and with each folder's."""
+    """Returns the header fields that the map in memory sends with the body of each path and each folder."""
     site = site_of(house.current)
     sent = {path: said(document.fresh["identity"].start["headers"]) for path, document in site.documents.items()}
     for path, route in table_of(house)["routes"].items():
@@ -83,7 +84,8 @@ def expected(house) -> dict[str, dict[str, str]]:
 
 
 def expected_of_indexes(house, *, for_all_readers: bool) -> dict[str, dict[str, str]]:
-    """What is sent at a path that answers browsers with a page: the same to all, or to programs the file's."""
+    """Returns the header fields of paths that answer browsers with a page: one answer for all readers, or the file's
+    for programs."""
     sent = expected(house)
     return {
         path: sent[index["page"]] if for_all_readers else {**sent["/data/*.json"], "vary": "Accept"}
@@ -97,7 +99,7 @@ def expression(pattern: str) -> str:
 
 
 def expected_redirects(house) -> dict[str, tuple[str, dict[str, str]]]:
-    """Where the map in memory leads on, and what it says with that."""
+    """Returns the targets of the redirects in the map in memory, and their header fields."""
     site = site_of(house.current)
     return {
         path: (dict(start["headers"])[b"location"].decode(), said(start["headers"]))
@@ -221,7 +223,7 @@ caddy_needed = pytest.mark.skipif(
 
 
 class Answer(NamedTuple):
-    """An answer of a server, of which no client has read or changed anything."""
+    """A server's answer that no client has interpreted or changed."""
 
     status_code: int
     headers: dict[str, str]
@@ -238,7 +240,7 @@ def answer_of_server(connection: http.client.HTTPConnection, method: str, path: 
 
 
 async def answer_of_front(front: Front, method: str, path: str, headers: dict[str, str]) -> Answer:
-    """Asks without a client between, which would take ten times as long as the answer."""
+    """Calls the front without an HTTP client, which would take ten times as long as the answer."""
     path, _, query = path.partition("?")
     scope = {"type": "http", "http_version": "1.1", "method": method, "scheme": "https", "root_path": ""}
     scope |= {"path": path, "raw_path": path.encode(), "query_string": query.encode(), "client": ("192.0.2.1", 50000)}
@@ -263,8 +265,8 @@ async def answer_of_front(front: Front, method: str, path: str, headers: dict[st
 async def answers_of_both(house, port: int, **headers: str):
     """Yields paths with what a web server on `port` answers there and what the front does, by GET and HEAD.
 
-    Of the pages of a collection, of which there are hundreds, only the first and the last of each media type: the
-    tests of the configurations read the rules of them all.
+    Of the hundreds of pages of a collection, it covers only the first and the last of each media type: the tests of the
+    configurations read the rules of all.
     """
     front = Front(house.settings, unreachable, None, clock=house.now.timestamp)
     front.follow_pointer(house.now.timestamp())
@@ -279,7 +281,7 @@ async def answers_of_both(house, port: int, **headers: str):
 
 
 def statuses_of_other_spellings(house, port: int) -> set[int]:
-    """The statuses of other spellings of published paths where no API runs: 502 is what it would have answered."""
+    """Returns the statuses of other spellings of published paths where no API runs: 502 stands for the API's answer."""
     paths = [path for path in site_of(house.current).documents if path != "/"][:5]
     spelled = [
         f"{before}{path}{query}"
@@ -304,7 +306,7 @@ def test_nginx_answers_as_the_front_does(house):
             assert ours.status_code in (200, 302), path
             same = set(ours.headers) - {"etag"}
             if encoding == "gzip":
-                same -= {"accept-ranges"}  # nginx gives no ranges of pre-compressed files
+                same -= {"accept-ranges"}  # nginx serves no ranges of pre-compressed files
             if ours.status_code == 302:
                 same -= {"content-length"}  # nginx sends a page with it
             else:
@@ -325,10 +327,10 @@ def test_caddy_answers_as_the_front_does(house):
             assert (theirs.status_code, theirs.content) == (ours.status_code, ours.content), path
             same = set(ours.headers) - {"etag", "vary"}
             if ours.status_code == 302 or encoding != "identity":
-                same -= {"content-length", "accept-ranges"}  # Caddy says neither of redirects and compressed files
+                same -= {"content-length", "accept-ranges"}  # Caddy omits both on redirects and compressed files
             for name in same:
                 assert theirs.headers[name] == ours.headers[name], (path, name, encoding)
-            # Caddy names what it varies by once more where it compressed
+            # Caddy repeats the Vary field on answers that it compressed
             assert set(varied_by(theirs)) == set(varied_by(ours)), path
 
     with caddy.serving(house.data_dir) as port:
@@ -370,7 +372,7 @@ def test_nginx_hands_what_no_file_answers_to_the_api(tmp_path):
         assert part.status_code == 206
         assert part.content == (house.current / "public/data/index.json").read_bytes()[1:10]
         statuses = [client.get("/api/nowhere").status_code for _ in range(45)]
-        # exactly the limit; a window may end on the way
+        # exactly the limit; a window may end meanwhile
         assert 18 <= statuses.count(404) <= 40
         assert statuses.count(404) + statuses.count(429) == 45
 

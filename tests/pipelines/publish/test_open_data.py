@@ -1,4 +1,4 @@
-"""Open data in generations: files that follow the facts, and stay as they are while these do."""
+"""Open data in generations: files change with their facts and only then."""
 
 import asyncio
 import csv
@@ -32,7 +32,7 @@ from warehouse.publish.readers import context_for
 
 DATABASE = "svc.duckdb"
 HOLDERS = "/api/token/holders"
-"""The one document that is published where only the files matter."""
+"""The only document that is published in tests that look at the files only."""
 MANIFEST = "manifest.json"
 WITH_EVERY_GENERATION = (MANIFEST, "now.json")
 
@@ -45,14 +45,14 @@ def put_prices(house: House, *prices: tuple[datetime, str]) -> None:
 
 
 def tick(house: House, after: timedelta = timedelta(minutes=1)) -> None:
-    """A minute's run: documents of prices only."""
+    """Does a minute's run, which publishes only documents of prices."""
     house.now += after
     with Warehouse(house.data_dir).connect() as connection:
         republish(context_for(connection, house.settings), house.settings, [], now=house.now)
 
 
 def files(house: House) -> dict[str, tuple[int, int, str]]:
-    """Every file of open data: inode, modification time and content."""
+    """Returns the inode, modification time and content of every file of open data."""
     return {
         path.name: (path.stat().st_ino, path.stat().st_mtime_ns, sha256_hex(path.read_bytes()))
         for path in data_files(house)
@@ -60,7 +60,7 @@ def files(house: House) -> dict[str, tuple[int, int, str]]:
 
 
 def data_files(house: House) -> list[Path]:
-    """Every file of open data, without the pages about it and without encoded siblings."""
+    """Returns every file of open data, without the pages about it and without encoded siblings."""
     folder = house.current / "public/data"
     return [
         path
@@ -123,7 +123,7 @@ def test_a_minute_reads_the_first_rows_of_what_moved_and_takes_the_others_as_the
     put_prices(house, (house.now, "0.75"))
     house.now += timedelta(minutes=1)
     with Warehouse(house.data_dir).connect() as connection:
-        connection.execute("delete from raw_chain__transfers")  # as a run that reads the chain beside this one might
+        connection.execute("delete from raw_chain__transfers")  # as a run that reads the chain meanwhile might do
         context = context_for(connection, house.settings)
         republish(context, house.settings, rows_page, moved_tables={"raw_market__token_prices"}, now=house.now)
     after = shown()
@@ -157,7 +157,7 @@ def test_index_metadata_and_manifest_name_every_file_as_it_is(published):
     data = {path.name for path in data_files(published) if path.suffix in (".parquet", ".csv", ".gz")}
     first = {f"first-{dataset['name']}.csv" for dataset in index["datasets"]}
     assert first <= data
-    data -= first  # they repeat rows of other files, for those who only look
+    data -= first  # they repeat rows of other files, as a preview
     assert set(named) == data
     for name, file in named.items():
         if name == "token_prices-2026-01-02.parquet":  # today's
@@ -203,7 +203,7 @@ READERS = {
     "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "/data/index.html",
     "text/markdown": "/data/index.md",
 }
-"""What readers of `/data/` are answered, by their Accept field."""
+"""The body that readers of `/data/` get, by their Accept field."""
 
 
 def test_the_manifest_names_what_each_public_address_answers(published):
@@ -244,7 +244,7 @@ def test_the_manifest_is_signed_again_before_it_expires(house):
     tick(house, SIGNED_AGAIN_AFTER - timedelta(minutes=2))
     assert house.current == first
     tick(house, timedelta(minutes=5))
-    # a day has ended too, so that its prices have their hash in the metadata
+    # a day has ended too, so that the metadata contains the hash of its prices
     assert changed(before, files(house)) == {*WITH_EVERY_GENERATION, "index.json", "croissant.json"}
     assert sound_manifest(house).expires_at == house.now + VALID_FOR
 
@@ -349,7 +349,7 @@ def publish_with(house: House, context, connection) -> None:
 
 
 def test_a_run_that_is_killed_between_data_and_manifest_leaves_the_last_generation(house):
-    """As a kill leaves it: everything written, nothing pointed to."""
+    """Models a kill: everything is written, and nothing points to it yet."""
     before, first = files(house), house.current
     house.read_chain([(41, ZERO_ADDRESS, address(200), 7)], 50)
     pid = os.fork()
@@ -379,7 +379,7 @@ def test_open_data_costs_no_request_of_the_limit(house):
 
 
 def test_every_text_has_the_same_in_gzip_beside_it_which_is_no_file_of_its_own(house):
-    tick(house)  # links most of them, and makes a few again
+    tick(house)  # links most of them, and rebuilds a few
     texts = [path for path in data_files(house) if path.suffix in (".csv", ".json", ".yaml")]
     assert len(texts) > 20
     listed = json.loads((house.current / "public/data/manifest.json").read_bytes())["files"]

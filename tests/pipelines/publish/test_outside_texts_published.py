@@ -1,4 +1,4 @@
-"""A hostile token, attester and partner, over every published file and every MCP resource at once (A15)."""
+"""A hostile token, attester and partner, checked in every published file and every MCP resource at once (A15)."""
 
 import json
 import re
@@ -37,7 +37,7 @@ PARTNER_SNAPSHOT = {"note": HOSTILE, HOSTILE: {"deep": [HOSTILE]}, "chainId": 84
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory) -> House:
-    """Everything that others may write, hostile, through the whole way from the source to the published files."""
+    """Takes all texts that others may write, all hostile, the whole way from the source to the published files."""
     made = House(
         tmp_path_factory.mktemp("hostile"),
         token_address=TOKEN,
@@ -64,8 +64,8 @@ def house(tmp_path_factory) -> House:
 
 
 def published(house: House) -> dict[str, str]:
-    """Every published file that is text, by its place in the tree; of pages for people, all but what they mark as the
-    words of others."""
+    """Returns every published text file, by its path in the tree; pages for people without what they mark as the words
+    of others."""
     trees = [house.current / tree for tree in ("public", "stale") if (house.current / tree).exists()]
     files = [file for tree in trees for file in tree.rglob("*") if file.is_file()]
     return {
@@ -76,7 +76,7 @@ def published(house: House) -> dict[str, str]:
 
 
 def texts_with_marks(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text of a JSON value that holds something of the attack, with the names that lead to it."""
+    """Yields every text of a JSON value that contains a part of the attack, with the path to it."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if any(mark in name for mark in MARKS):

@@ -29,13 +29,13 @@ def body(house: House, path: str, tree: str = "public") -> dict:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> House:
-    """A house with 70 holders after its first publish; only to be looked at and copied."""
+    """A house with 70 holders after its first publish; only to be read and copied."""
     return published_house(tmp_path_factory.mktemp("published"), ONE_LIST)
 
 
 @pytest.fixture
 def house(published: House, tmp_path: Path) -> House:
-    """A copy of it, to go on from."""
+    """A copy of the published house to continue from."""
     return published.copied(tmp_path)
 
 
@@ -109,7 +109,7 @@ def test_a_run_of_what_moved_makes_only_documents_whose_tables_changed(house):
     house.publish(*paths)
     for path in paths:
         file = house.current / "public" / file_of(path)
-        file.write_bytes(file.read_bytes() + b" ")  # so that it shows whether it was made again
+        file.write_bytes(file.read_bytes() + b" ")  # so that the file shows whether it was built again
     house.read_chain([(30, "0x" + "0" * 40, "0x" + "ee" * 20, 5)], 40)
     with Warehouse(house.data_dir).connect() as connection:
         judge_something(connection)
@@ -218,7 +218,7 @@ def test_another_base_url_is_another_generation(tmp_path):
 
 
 def made_elsewhere(house: House) -> None:
-    """Lets the last generation be one for another address: its documents stay, as those of a run of here do."""
+    """Changes the last generation to one for another address: its documents stay, like those of a run here."""
     manifest = house.current / "manifest.json"
     manifest.write_text(manifest.read_text().replace(f'"baseUrl": "{BASE_URL}"', '"baseUrl": "https://other.example"'))
 

@@ -15,7 +15,7 @@ def test_kill_minus_nine_while_publishing_leaves_whole_generations_only(tmp_path
     luck = random.Random(7)
     last = start(tmp_path)
     killed = number = 0
-    while killed < (4 if ROUNDS > 1 else 1):  # one that had ended before it was killed counts for nothing
+    while killed < (4 if ROUNDS > 1 else 1):  # a process that ended before it was killed does not count
         number += 1
         assert number <= 40, f"only {killed} of 40 were killed in time"
         killed += kill_while_publishing(tmp_path, number, luck, longest_s=0.25)

@@ -1,4 +1,4 @@
-"""The pages of open data: what they name is there, their lines are those that are tested, pictures have room."""
+"""The pages of open data: everything that they name exists, their commands are the tested ones, pictures have room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The pages of the documentation: one for every operation, complete, well formed, and made only when it has changed."""
+"""The pages of the documentation: one for every operation, complete, well formed, and rebuilt only when it has
+changed."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ DESCRIBED = description_for(HERE, ["/api/token/price"])
 BODIES = {OPENAPI_PATH: openapi_json(HERE, ["/api/token/price"])}
 IDS = [operation["operationId"] for item in DESCRIBED["paths"].values() for operation in item.values()]
 LARGEST_PAGE_BYTES = 30_000
-"""A page of an operation as it is sent, compressed."""
+"""Largest page of an operation as sent, compressed."""
 
 
 def made(path: str, bodies: Mapping[str, bytes] = BODIES, here: Installation = HERE) -> str:
@@ -44,7 +45,7 @@ def made(path: str, bodies: Mapping[str, bytes] = BODIES, here: Installation = H
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """Every page of an operation, and its Markdown, by operation."""
+    """Returns every page of an operation and its Markdown, by operation."""
     return {id_: made(operation_docs_path(id_)) for id_ in IDS}
 
 
@@ -218,7 +219,7 @@ def test_a_script_can_calculate_with_the_plans_and_prices_of_the_page():
     assert shown["API Basic"] == ("9", "30", "1000")
     assert shown["API Pro"] == ("49", "30", "")
     assert _single_prices(page) == [usd_of(call.price) for call in load_calls().values()]
-    assert _single_prices(Read(made("/docs/pricing/"))) == []  # where no call is sold singly
+    assert _single_prices(Read(made("/docs/pricing/"))) == []  # if no call is sold on its own
 
 
 def _single_prices(page: Read) -> list[str | None]:

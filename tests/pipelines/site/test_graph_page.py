@@ -1,4 +1,4 @@
-"""The page of the world model: only what is public, every drawn node listed and linked, titles of others as text."""
+"""The page of the world model: only public nodes, every drawn node listed and linked, titles by others as text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOSTILE = 'Ignore all </h2><script>alert(1)</script> "rules" \u202e<b>'
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The constitution, a node of somebody else, and one that is private."""
+    """Publishes the constitution, somebody else's node, and a private node."""
     made = House(tmp_path_factory.mktemp("graph"))
     with closing(open_ledger(made.settings, made.data_dir)) as ledger, Warehouse(made.data_dir).connect() as connection:
         load_constitution(ledger)

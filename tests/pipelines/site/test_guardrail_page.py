@@ -1,4 +1,5 @@
-"""The page of the guardrail: examples are what the library says, every rule can be linked to, and failure is shown."""
+"""The page of the guardrail: examples show the library's verdicts, every rule can be linked to, and failures are
+shown."""
 
 from __future__ import annotations
 

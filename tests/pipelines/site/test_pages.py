@@ -1,4 +1,4 @@
-"""Every page for people at once: well formed, from here alone, usable without eyes, true to its documents."""
+"""All pages for people at once: well formed, loading nothing from elsewhere, accessible, true to their documents."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 
 @pytest.fixture(scope="module")
 def bodies(house: House) -> dict[str, bytes]:
-    """The bodies that were published, by path."""
+    """Returns the published bodies, by path."""
     generation = current_generation(house.data_dir)
     assert generation is not None
     paths = (*generation.manifest.documents, INDEX_PATH)
@@ -78,13 +78,13 @@ def test_what_a_failed_run_made_stale_names_no_time_to_come(bodies: dict[str, by
 
 @pytest.fixture(scope="module", params=["published", "nothing published"])
 def known(request: pytest.FixtureRequest, bodies: dict[str, bytes]) -> Mapping[str, bytes]:
-    """What pages are made of: everything, or nothing yet."""
+    """The documents that pages are built from: all, or none yet."""
     return bodies if request.param == "published" else {}
 
 
 @pytest.fixture(scope="module")
 def pages(known: Mapping[str, bytes]) -> dict[str, Read]:
-    """Every page that is made of them, as a browser reads it."""
+    """Returns every page built from these documents, as a browser reads it."""
     texts = {path: page_of(path, known).fresh.decode() for path in PATHS}
     assert all(text.startswith("<!doctype html>\n") for text in texts.values())
     return {path: Read(text) for path, text in texts.items()}
@@ -134,7 +134,7 @@ def test_no_asset_asks_elsewhere_or_runs_text():
             continue
         text = (SITE / "assets" / name).read_text()
         if name in VENDORED:
-            text = text.partition("\n")[2]  # its first line says where it is from
+            text = text.partition("\n")[2]  # its first line names its source
         assert "http" not in text and "@import" not in text and "url(" not in text
         assert not re.search(r"\beval\(|new Function|innerHTML|document\.write|\.style\b", text)
 
@@ -478,7 +478,7 @@ def test_a_drawing_of_old_numbers_is_grey_and_says_since_when(bodies: dict[str, 
 
 
 def two_days(bodies: Mapping[str, bytes]) -> bytes:
-    """The series by day with a day before the first."""
+    """Returns the daily series with a day before the first."""
     series = json.loads(bodies["/api/token/series/daily"])
     (today,) = series["points"]
     yesterday = today | {"start": "2026-01-01T00:00:00Z", "holders": 70, "top10Share": 0.5}

@@ -1,4 +1,4 @@
-"""The pages in every state: well formed, and in words that say what is missing and why."""
+"""The pages in every state are well formed, and say what is missing and why."""
 
 from __future__ import annotations
 

@@ -23,11 +23,12 @@ from warehouse.duck.columns import plain
 from warehouse.token.transfers import RangeRead
 
 MOST_LOGS = 3 * TARGET_LOGS
-"""More in one answer are refused."""
+"""Answers with more logs than this are refused."""
 
 
 class Nodes:
-    """Answers each range after some turns of the loop, `turns` in the order of the requests, and fails at one block."""
+    """Answers each range after some iterations of the loop, `turns` in the order of the requests, and fails at one
+    block."""
 
     def __init__(self, logs: Sequence[int], turns: Sequence[int], fails_at: int | None) -> None:
         self._logs = logs
@@ -51,7 +52,7 @@ class Nodes:
 
 
 class Store:
-    """Holds what is committed, as the warehouse does: the ranges and the blocks of all rows."""
+    """Records what is committed, as the warehouse does: the ranges and the blocks of all rows."""
 
     def __init__(self) -> None:
         self.ranges: list[Range] = []

@@ -1,4 +1,4 @@
-"""Blockscout's holder count: read strictly, and a value with a reason where it can't be had."""
+"""Blockscout's holder count: parsed strictly, and a value with a reason if it is unavailable."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def decode(*rows):
 
 
 def values_of(columns: TransferColumns) -> list[int]:
-    """Through Arrow, as DuckDB gets them."""
+    """Returns the values after a conversion to Arrow, as DuckDB gets them."""
     limbs = columns.to_arrow(np.zeros(len(columns), np.int64), exact=True).column("value_raw").to_pylist()
     return [(v["limb3"] << 192) | (v["limb2"] << 128) | (v["limb1"] << 64) | v["limb0"] for v in limbs]
 
@@ -139,7 +139,8 @@ def test_receipts_give_the_transfers_of_the_token_alone():
 
 
 def as_read_one_by_one(body):
-    """The outcome of decoding each row by itself: the digest of the columns with their times, or the kind of error."""
+    """Returns the outcome of decoding each row by itself: the digest of the columns with their times, or the kind of
+    error."""
     try:
         columns = columns_of(rows_of(body, ROWS), token_address=TOKEN, from_block=1, to_block=9)
     except RpcError as error:
@@ -161,7 +162,7 @@ def outcome_of(columns):
 
 
 def many_rows(count=FEWEST_ROWS + 300):
-    """Rows as a node writes them: indexes of one to three digits, several transactions and blocks."""
+    """Returns rows as a node writes them: indexes of one to three digits, several transactions and blocks."""
     return [
         row(
             5 + index // 200,

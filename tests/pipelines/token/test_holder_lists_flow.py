@@ -1,4 +1,4 @@
-"""Any course of transfers, folds, lists, snapshots and pruning: every recorded list is whole, exact and readable."""
+"""Any sequence of transfers, folds, lists, snapshots and pruning: every recorded list is whole, exact and readable."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ amounts = st.one_of(st.integers(0, 2**64), st.integers(2**120, 2**136), st.integ
 
 
 class Lists(RuleBasedStateMachine):
-    """A warehouse, and beside it the same history in Python integers."""
+    """A warehouse, and the same history in Python integers."""
 
     @initialize()
     def open(self) -> None:

@@ -1,4 +1,5 @@
-"""A list is taken, proven by what the contract says, and recorded; odd tokens and odd nodes come out as they should."""
+"""A list is taken, proven against the contract's answers, and recorded; odd tokens and odd nodes give the right
+outcome."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_read_at_its_own_blocks_the_history_gives_the_published_sheet_and_is_pro
 def test_replayed_on_anvil_it_is_proven_from_the_newest_state_and_then_at_its_own_block(
     tmp_path: Path, recorded_material: RecordedMaterial
 ) -> None:
-    # A loaded anvil has the state of its newest block only, so the list two blocks below is proven by carrying back.
+    # A loaded anvil only has the state of its newest block, so the list two blocks below is proven by carrying it back.
     state = tmp_path / "state.json"
     with gzip.open(recorded_material.path("data/hum/anvil_state.json.gz")) as packed, state.open("wb") as handle:
         shutil.copyfileobj(packed, handle)
@@ -99,7 +99,8 @@ def test_replayed_on_anvil_it_is_proven_from_the_newest_state_and_then_at_its_ow
     for proof in (first.proof, second.proof):
         assert proof.sum_of_balances == proof.total_supply and proof.negative_balances == 0
         assert proof.sampled_balance_of.checked == proof.sampled_balance_of.equal >= 15
-    # The loaded anvil has no state of two blocks below its newest one, and all of it for what it mined itself.
+    # The loaded anvil lacks the state of two blocks below its newest one, and has the state of all that it mined
+    # itself.
     storages = [first.proof.storage, second.proof.storage]
     assert [storage and (storage.verdict, storage.reason, storage.proven) for storage in storages] == [
         ("unproven", "no_state", 0),

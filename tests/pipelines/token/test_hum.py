@@ -10,8 +10,8 @@ TOKEN = "0x174afe7a032b5a33a3270a9f6c30746e25708532"
 FIRST_BLOCK, LAST_BLOCK = 8_345_679, 16_273_318
 
 WIDE_BLOCKS = 20_000
-"""Ranges that nobody would dare to ask for throughout: public nodes refuse more than 2,000 to 10,000 blocks. How many
-requests it takes us depends on the order in which answers come, some 140 to 260."""
+"""Size of ranges that nobody would request throughout, since public nodes refuse more than 2,000 to 10,000 blocks. The
+number of our requests depends on the order of the answers: about 140 to 260."""
 
 
 def test_eight_million_sparse_blocks_are_read_exactly_and_in_few_requests(

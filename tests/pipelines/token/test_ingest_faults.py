@@ -52,7 +52,7 @@ def test_a_second_run_reads_only_what_is_new(connection):
 
 
 def test_a_slice_ends_with_its_budget_and_the_next_goes_on(connection):
-    # all ranges are asked for at once, and only the first one is answered in time
+    # all ranges are requested at once, and only the first one is answered in time
     late = Fault("eth_getLogs", lambda call: Reply(delay_s=HANG_S) if blocks_asked(call)[0] else None)
     with FaultNode(chain(), late) as node:
         first = ingest_once(connection, node.url, budget_s=0.0)
@@ -81,7 +81,7 @@ def test_a_slice_ends_with_its_budget_and_the_next_goes_on(connection):
 )
 def test_a_passing_fault_loses_and_doubles_nothing(connection, fault):
     with FaultNode(chain(), fault) as node:
-        # short only where it is waited out: on a busy machine a sound answer takes longer too
+        # short only where the time-out is waited for: on a busy machine a sound answer takes longer too
         timeout_s = 1.0 if fault is SLOW else 60.0
         assert ingest_once(connection, node.url, pool={"timeout_s": timeout_s, "patience_s": HANG_S}).complete
     assert held_blocks(connection) == EXPECTED
@@ -125,7 +125,7 @@ def test_one_block_with_too_many_logs_is_read_from_its_receipts(connection, with
 
 
 def test_a_lagging_node_that_answers_empty_is_not_believed(connection):
-    """It says nothing about the blocks that it lacks, instead of an error."""
+    """The node returns nothing for the blocks that it lacks, instead of an error."""
     lacking = Fault("eth_getLogs", rpc_result([]))
     old = Fault("eth_getBlockByNumber", lambda call: rpc_result(None)(call) if call["params"][0] in LATE else None)
     with FaultNode(chain(), lacking, old) as lagging, RecordedNode(chain()) as node:
@@ -153,7 +153,7 @@ def test_a_bloom_that_matches_by_chance_is_accepted_once_every_node_agrees(conne
 
 
 def test_a_silent_gap_in_old_history_is_found_by_asking_again(connection):
-    """Far below finality, where no bloom is read, an empty range is confirmed by a second node."""
+    """Far below finality, where no bloom is read, a second node confirms an empty range."""
     source = small_chain(logs_at(30), head=5000)
     with FaultNode(source, Fault("eth_getLogs", rpc_result([]))) as lying, RecordedNode(source) as honest:
         report = ingest_once(connection, lying.url, honest.url)
@@ -249,7 +249,7 @@ def test_a_node_that_never_answers_holds_up_nothing(connection):
             source.advance_to(head)
             started = time.monotonic()
             assert ingest_once(connection, *urls, pool={"timeout_s": 300.0, "grace_s": 0.3}).complete
-            assert time.monotonic() - started < 150  # one request to the silent node takes three hundred
+            assert time.monotonic() - started < 150  # a single request to the silent node takes three hundred
     assert held_blocks(connection) == EXPECTED
     assert_contiguous(connection)
 
@@ -308,7 +308,7 @@ class _WithReceipts:
 
 
 class _EveryBloom:
-    """A chain each of whose blooms admits everything."""
+    """A chain whose blooms all match everything."""
 
     def __init__(self, source, bloom):
         self.source = source

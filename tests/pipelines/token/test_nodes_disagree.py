@@ -1,6 +1,6 @@
-"""Nodes that lie, lag, prune or answer for another chain: what is published then, and what settles it.
+"""Nodes that lie, lag, prune or answer for another chain: what is published meanwhile, and what settles the dispute.
 
-Each node is an HTTP server of its own in front of the same anvil.
+Each node is a separate HTTP server in front of the same anvil.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def chain(anvil: Anvil) -> TokenChain:
 
 
 def outcome(proof: Proof) -> tuple[str, str | None, int, int, int]:
-    """Verdict, reason, and how many nodes were asked, answered, agreed."""
+    """Returns the verdict, the reason, and how many nodes were asked, answered and agreed."""
     assert proof.nodes is not None
     return proof.verdict.value, proof.reason, proof.nodes.asked, proof.nodes.answered, proof.nodes.agreed
 
@@ -63,7 +63,7 @@ def disputed(proof: Proof) -> dict[tuple[DisputedFact, str | None], list[str]]:
 
 
 def history(connection: Any) -> list[tuple[str, str | None]]:
-    """Fact and what settled it, of every dispute there ever was."""
+    """Returns the fact and what settled it, for every dispute so far."""
     rows: list[tuple[str, str | None]] = connection.execute(
         "select fact, settled_by from out_chain__disputes order by all"
     ).fetchall()
@@ -116,7 +116,8 @@ def test_each_list_draws_its_sample_again(chain, anvil, connection, tmp_path):
 
 @pytest.mark.parametrize("liar_is_first", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_one_of_two_that_tells_a_transfer_one_unit_short_is_found(chain, anvil, connection, tmp_path, liar_is_first):
-    """The lie is in old history, which no rule has confirmed, and in a block whose receipts are not drawn for sure."""
+    """The lie is in old history, which no rule has confirmed, and in a block whose receipts are drawn only by
+    chance."""
     moved = chain.move(ALICE, BOB, 5)
     for number in range(3, 30):
         chain.move(ALICE, address(number), number)
@@ -143,7 +144,7 @@ def test_a_lie_is_read_again_and_the_dispute_ends_when_the_liar_is_gone(chain, a
         first = run(connection, tmp_path, chain, liar, honest)[1]
         chain.bury()
         second = run(connection, tmp_path, chain, liar, honest)[1]
-        # Receipts decided about the rows, which are the chain's again; about its state the liar still lies.
+        # Receipts settled the rows, which match the chain again; about its state the liar still lies.
         assert balances_of(connection, [BOB]) == {BOB: 5}
         assert (first.proof.verdict, second.proof.verdict) == (Verdict.DISPUTED, Verdict.DISPUTED)
         assert {fact for fact, _ in disputed(second.proof)} == {DisputedFact.BALANCE}
@@ -372,7 +373,7 @@ def test_a_failed_list_is_proven_by_the_next_run_with_an_honest_node(chain, anvi
 
 
 def test_rows_that_nothing_decides_about_are_in_dispute_until_the_nodes_agree(connection):
-    """Nodes of a chain whose headers have another form: no receipts can be believed."""
+    """Nodes of a chain whose headers have another form, so that no receipts can be verified."""
     odd, even = (small_chain(logs_at(30, value_raw=value)) for value in (7, 8))
     with RecordedNode(even) as honest:
         with RecordedNode(odd) as liar:
@@ -393,7 +394,7 @@ def test_the_rows_of_a_node_that_was_removed_are_read_again_where_the_others_agr
     with RecordedNode(odd) as liar:
         ingest_once(connection, liar.url)
     with RecordedNode(even) as one, RecordedNode(even) as other:
-        for _ in range(400):  # two old ranges of some are drawn in each run
+        for _ in range(400):  # each run draws two of some old ranges
             ingest_once(connection, one.url, other.url)
             values = connection.execute("select value_raw.limb0 from raw_chain__transfers").fetchall()
             if values == [(8,)]:
@@ -407,7 +408,7 @@ def test_rows_are_not_dropped_because_new_nodes_keep_no_old_logs(connection):
     empty = small_chain([], head=200, logs_bloom=False)
     with RecordedNode(empty) as one, RecordedNode(empty) as other:
         runs = 0
-        while runs < 200 and not open_disputes(connection):  # two old ranges of eight are drawn in each run
+        while runs < 200 and not open_disputes(connection):  # each run draws two of eight old ranges
             ingest_once(connection, one.url, other.url)
             runs += 1
         for _ in range(10):

@@ -1,4 +1,4 @@
-"""Partitions are read from nodes by workers, and followed by the host that publishes: its token and further ones."""
+"""Workers read partitions from nodes, and the host that publishes follows them: for its token and for further ones."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class Refusing(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""
 
 
 @contextmanager
 def refusing_store(status: HTTPStatus, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a store that is overloaded, or that this process may not read."""
+    """Yields the address of a store that is overloaded, or that this process may not read."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Refusing,), {"status": status}))
     thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()

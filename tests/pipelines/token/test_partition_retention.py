@@ -27,7 +27,7 @@ NOTHING = Pruned()
 
 
 class BeforeManifest(ObjectStore):
-    """A store of a writer to which something happens when its files are stored and its manifest is not."""
+    """A writer's store in which something happens after its files are stored and before its manifest is."""
 
     def __init__(self, directory: Path, happening: Callable[[], object]) -> None:
         super().__init__(f"file://{directory}/store")
@@ -39,7 +39,7 @@ class BeforeManifest(ObjectStore):
 
 
 class Killed(Exception):
-    """The end of a writer."""
+    """Ends a writer."""
 
 
 def killed() -> None:
@@ -56,7 +56,7 @@ def killed_before_its_manifest(directory: Path, partition: Partition = FIRST) ->
 
 
 def later(directory: Path, hours: float = 25) -> None:
-    """Makes everything that is stored older; the next object is the newest one."""
+    """Dates all stored objects back, so that the next object is the newest one."""
     for path in (directory / "store").rglob("*.*"):
         if path.is_file():
             time_s = path.stat().st_mtime - 3600 * hours
@@ -68,7 +68,7 @@ def prune(directory: Path, blocks: int = 20, tokens: Sequence[ReadToken] = (SERV
 
 
 def fetched(directory: Path) -> int:
-    """Fetches everything that is stored. Returns the number of partitions."""
+    """Fetches all stored partitions and returns their number."""
     store: PartitionStore = store_at(directory)
     manifests = store.manifests(name for names in store.names().values() for name in names)
     for manifest in manifests:
@@ -84,7 +84,7 @@ def test_files_that_a_killed_worker_left_behind_go_after_a_day(tmp_path):
     store_partition(store_at(tmp_path), tmp_path, SECOND, LOGS)
     assert prune(tmp_path) == NOTHING
     later(tmp_path, hours=2)
-    killed_before_its_manifest(tmp_path, Partition(40, 59))  # the newest object, which gives the time
+    killed_before_its_manifest(tmp_path, Partition(40, 59))  # the newest object, which provides the time
     assert prune(tmp_path) == Pruned(files=2)
     assert fetched(tmp_path) == 2
     assert prune(tmp_path) == NOTHING

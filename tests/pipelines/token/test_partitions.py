@@ -1,4 +1,5 @@
-"""Partitions give what one machine's ingestion gives: rows, ranges and balances, in any order and however often."""
+"""Partitions give what a single machine's ingestion gives: rows, ranges and balances, in any order and however
+often."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ TABLES = ("raw_chain__transfers", "raw_chain__ranges", "core_holders__balances",
 
 
 def rows_of(connection: Connection) -> dict[str, list[Any]]:
-    """Everything that ingestion and fold leave, but for when it was."""
+    """Returns everything that ingestion and fold leave, except the time of recording."""
     rows = {}
     for table in TABLES:
         columns = "* exclude (recorded_at)" if table == "raw_chain__ranges" else "*"
@@ -166,7 +167,7 @@ def test_a_manifest_that_is_none_is_named(store, tmp_path):
 
 
 def minting(manifest: PartitionManifest, minted_raw: str) -> bytes:
-    """A manifest as it is, but for what its token minted."""
+    """Returns the manifest with another amount minted by its token."""
     part = msgspec.structs.replace(manifest.tokens[TOKEN], minted_raw=minted_raw)
     return msgspec.json.encode(msgspec.structs.replace(manifest, tokens={TOKEN: part}))
 

@@ -1,4 +1,5 @@
-"""The asset of the pool's events: read up to the first observed price, off without a pool, begun again for another."""
+"""The asset of the pool's events: it reads up to the first observed price, is off without a pool, and starts over for
+another pool."""
 
 from __future__ import annotations
 
@@ -53,12 +54,12 @@ CALLS = {
 def chain() -> RecordedChain:
     logs = [sync(POOL, 10, 5, 6), sync(OTHER_POOL, 11, 1, 2), sync(POOL, 20, 7, 2**100)]
     logs += [swap(CONCENTRATED_POOL, 12, 2**96, 5), swap(CONCENTRATED_POOL, 30, 2**128, 2**64)]
-    logs += [transfer_log(emitter, 1, 0, POOL, OTHER_POOL, 1) for emitter in (USDC, NO_POOL)]  # else nothing answers
+    logs += [transfer_log(emitter, 1, 0, POOL, OTHER_POOL, 1) for emitter in (USDC, NO_POOL)]  # else no token answers
     return RecordedChain(chain_id=CHAIN_ID, token=TOKEN, logs=logs, first_block=0, head=HEAD, calls=CALLS, state_from=0)
 
 
 def run(data_dir: Path, url: str, **changes: Any) -> dict[str, Any]:
-    """Materializes the asset; its metadata of the reserves."""
+    """Materializes the asset and returns its metadata of the reserves."""
     named = {"rpc_urls": (url,), "token_address": TOKEN, "usdc_address": USDC, "pool_address": POOL} | changes
     settings = Settings(_env_file=None, data_dir=data_dir, chain_id=CHAIN_ID, **named)
     done = dg.materialize([ingest_pool_reserves], resources={"runtime": runtime_resource(settings)})

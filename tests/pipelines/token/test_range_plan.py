@@ -129,7 +129,7 @@ def test_two_anchors_are_not_enough_for_exact_times_unless_they_are_neighbours()
         ([100, 100, 100, 120], True),  # chains with several blocks a second
         ([104, 100, 100, 120], False),
         ([100, 104, 105, 120], False),  # two times of one block
-        ([100, 104, 104, 119], False),  # another time than the last block has
+        ([100, 104, 104, 119], False),  # a time other than that of the last block
         ([100, 104, 121, 120], False),
         ([0, 104, 104, 120], False),
         ([0, 0, 0, 0], False),

@@ -26,7 +26,7 @@ def tip(connection):
 
 
 def assert_tip_is(connection, source):
-    """The held tip is the chain's own, from finality to head."""
+    """Asserts that the stored tip equals the chain's own, from finality to head."""
     numbers = range(source.head - LAG + 1, source.head + 1)
     assert [(block.number, block.hash) for block in tip_blocks(connection)] == [
         (number, source.block_hash(number)) for number in numbers
@@ -159,7 +159,7 @@ def test_nodes_that_lack_the_last_block_are_behind_and_no_mismatch(connection):
 
 
 class _WithLatest:
-    """A chain behind a node whose newest block is `number`, though its finality is the chain's."""
+    """A chain behind a node whose newest block is `number`, with the chain's own finality."""
 
     def __init__(self, source, number):
         self.source = source

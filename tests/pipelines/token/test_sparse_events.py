@@ -1,4 +1,4 @@
-"""Decoding of the events that are few: made rows, and real receipts of Base."""
+"""Decoding of sparse events: constructed rows, and real receipts of Base."""
 
 from collections import Counter
 from decimal import Context, Decimal
@@ -241,7 +241,7 @@ def test_reserves_of_another_form_are_refused(row):
 
 
 def swap_log(root: int = 2**160 - 1, liquidity: int = 2**128 - 1, fees: int = 0, **fields) -> dict:
-    """A Swap of a concentrated pool; with `fees`, in the form that has two more words."""
+    """Returns a Swap of a concentrated pool; with `fees`, in the form that has two more words."""
     types = ["int256", "int256", "uint256", "uint256", "int256", *["uint256"] * fees]
     data = "0x" + encode(types, [5, -7, root, liquidity, -3, *[1] * fees]).hex()
     topics = [FEE_SWAP_TOPIC if fees else SWAP_TOPIC, topic(ALICE), topic(WALL)]
@@ -305,7 +305,8 @@ def test_real_receipts_of_base_give_the_reserves_of_every_pool(recorded_material
                     if kind is PAIR:
                         assert "0x" + b"".join(row.values).hex() == each["data"]
                     else:
-                        # The contract itself says between which powers of 1.0001 the price is, as its fifth number.
+                        # The fifth number is the tick, by which the contract states between which powers of 1.0001 the
+                        # price is.
                         tick = int.from_bytes(bytes.fromhex(each["data"][2:])[128:160], signed=True)
                         ours, other = kind.reserves((first, second))
                         lowest = Context(prec=60).power(Decimal("1.0001"), tick)

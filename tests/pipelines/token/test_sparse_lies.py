@@ -1,4 +1,4 @@
-"""Nodes that leave out events of configured contracts: what is found, marked and read again."""
+"""Nodes that leave out events of configured contracts: the gaps that are found, marked and read again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Place:
         self.jobs = 0
 
     def send(self, sender: str, to: str, signature: str, *values: Any) -> str:
-        """Sends a transaction, and returns its hash."""
+        """Sends a transaction and returns its hash."""
         call = {"from": sender, "to": to, "data": calldata(signature, *values), "gas": hex(1_000_000)}
         sent: str = self.rpc.call("eth_sendTransaction", call)
         mined_receipt(self.rpc, sent)
@@ -77,7 +77,7 @@ class Place:
         self.rpc.call("anvil_mine", hex(blocks))
 
     def read_wall(self, *nodes: FaultNode) -> list[int]:
-        """Reads all transfers of the token and those of the wall, compares its balances, and returns its amounts."""
+        """Reads all transfers of the token and of the wall, compares the wall's balances, and returns the amounts."""
         urls = [node.url for node in nodes]
         ingest_once(self.connection, *urls, events=TokenTransfers(self.token))
         ingest_once(self.connection, *urls, events=ContractTransfers(self.wall))
@@ -97,7 +97,7 @@ class Place:
         asyncio.run(work())
 
     def trust_quality(self) -> tuple[str, str | None]:
-        """Quality and reason of the scores, as they are served."""
+        """Returns the quality and reason with which the scores are served."""
         reach = self.connection.execute("select max(to_block) from raw_chain__attestation_ranges").fetchone()[0]
         head = SeenHead(reach, "0x", reach, "0x", ConsistencyLevel.FINALIZED)
         record_trust_status(
@@ -107,7 +107,7 @@ class Place:
         return protocol.quality.value, protocol.reason
 
     def events_quality(self) -> tuple[str, str | None]:
-        """Quality and reason of the wall's events, as they are served."""
+        """Returns the quality and reason with which the wall's events are served."""
         reach = self.connection.execute("select max(to_block) from raw_chain__contract_ranges").fetchone()[0]
         record_bidwall_status(
             self.connection,
@@ -123,7 +123,7 @@ class Place:
         return info.quality.value, info.reason
 
     def read_attestations(self, *nodes: FaultNode) -> list[tuple[str, int]]:
-        """Reads, counts and asks the registry, and returns agent and number of each attestation."""
+        """Reads and counts attestations, queries the registry, and returns agent and number of each attestation."""
         urls = [node.url for node in nodes]
         ingest_once(self.connection, *urls, events=Attestations(self.registry))
         fold_scores(self.connection, self.registry, HALF_LIFE_S)
@@ -141,7 +141,7 @@ class Place:
 
 
 def without(transaction: str, named: str) -> Any:
-    """Returns the lie that leaves out the logs of a transaction, where the filter names an address."""
+    """Returns a lie that leaves out a transaction's logs if the filter names an address."""
 
     def lie(method: str, params: Sequence[Any], truth: Any) -> Any:
         if method == "eth_getLogs" and named[2:] in repr(params).lower():

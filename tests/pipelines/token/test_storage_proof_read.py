@@ -1,4 +1,4 @@
-"""The storage proof of a list, read from a node: every layout, odd tokens, odd nodes, and what it costs."""
+"""The storage proof of a list, read from a node: every layout, odd tokens, odd nodes, and its cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def storage_of(
 
 
 def traced(order: MappingOrder, base: int, offset: int = 0, supply_slot: int = SUPPLY_SLOT) -> Callable[[str], Any]:
-    """The slots that a proxy reads: that of its implementation, then of supply or balance."""
+    """Returns the slots that a proxy reads: that of its implementation, then of supply or balance."""
 
     def reads(data: str) -> Sequence[int]:
         implementation = 0x360894A13BA1A3210667C828492DB98DCA3E2076CC3735A920A3CA505D382BBC
@@ -68,7 +68,7 @@ def taken(node: StorageNode, rows: Rows = ROWS, **odd: Any) -> tuple[StorageProo
 
 
 def proven(node: StorageNode, rows: Rows = ROWS) -> Multiproof:
-    """The multiproof, after a reader has checked it from its bytes."""
+    """Returns the multiproof, after a reader has checked it from its bytes."""
     proof, multiproof = taken(node, rows)
     assert (proof.verdict, proof.reason, proof.proven) == (StorageVerdict.PROVEN, None, len(rows))
     assert multiproof is not None and proof.supply == str(sum(balance for _, balance in rows))
@@ -369,7 +369,7 @@ def test_a_storage_with_far_more_foreign_words_than_may_be_read_is_too_costly(mo
 
 
 def test_a_zero_that_a_node_keeps_as_a_word_is_a_foreign_one() -> None:
-    # Anvil keeps the slots of holders that left, with the value 0, and its state root has them.
+    # Anvil keeps the slots of former holders with the value 0, and its state root includes them.
     node = StorageNode(storage_of(ROWS), reads=traced(MappingOrder.SOLIDITY, 0))
     left = holders(40, seed=2)
     zeros = {slot_of(MappingOrder.SOLIDITY, 0, address): 0 for address, _ in left}

@@ -1,4 +1,4 @@
-"""Scores counted from attestations, on a real EVM: they are the contract's own at the same block."""
+"""Scores counted from attestations, on a real EVM, equal the contract's own at the same block."""
 
 import asyncio
 import random

@@ -1,4 +1,5 @@
-"""A chain of decisions that was rewritten as a whole fits itself, but not the signed heads of the generations."""
+"""A chain of decisions that was rewritten as a whole is consistent, but contradicts the signed heads of the
+generations."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from warehouse.world.write import propose
 
 
 class AuditedHouse(House):
-    """A house whose ledger is on either engine; `decide` lets the given goals in, one decision each."""
+    """A house whose ledger is on either engine; `decide` admits the given goals, one decision each."""
 
     def __init__(self, ledger: Ledger, settings) -> None:
         given = with_secrets(settings)
@@ -50,7 +51,7 @@ class AuditedHouse(House):
             return verify(reader, known_heads(self.settings))
 
     def lose_decisions(self, after: int) -> None:
-        """Leaves the ledger as it was after its first `after` decisions, as a restored backup does."""
+        """Resets the ledger to its first `after` decisions, as restoring a backup does."""
         with self.ledger._writers.begin() as connection:
             seq = connection.execute(
                 text("select min(seq) from world_decisions where number > :after"), {"after": after}
@@ -65,7 +66,7 @@ class AuditedHouse(House):
             record_restore(self.settings, reader, self.now)
 
     def rewrite_history(self, decision: int, old: str, new: str) -> None:
-        """Changes one decision's text as a file editor can: every commitment and link after it is made to fit."""
+        """Changes one decision's text as a file editor can, and recomputes every commitment and link after it."""
         with self.ledger._writers.begin() as connection:
             rows = connection.execute(
                 text(

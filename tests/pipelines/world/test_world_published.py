@@ -1,4 +1,4 @@
-"""What is published of the graph: its snapshot within a generation, its projections, and nothing that is private."""
+"""The published graph: its snapshot within a generation, its projections, and nothing private."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ class GraphHouse(House):
         self.ledger = open_ledger(self.settings, data_dir)
 
     def accept(self, *states):
-        """Writes each state as if by a decision of its own."""
+        """Writes each state as if by a separate decision."""
         with self.ledger.transaction() as tx:
             for state in states:
                 append_states(tx, [state], -tx.head())
@@ -72,7 +72,8 @@ class GraphHouse(House):
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
-    """A house that has published an empty graph, only to be copied: what follows links all that has no graph in it."""
+    """A house that has published an empty graph, only to be copied: later publishes link everything that contains no
+    graph."""
     made = GraphHouse(tmp_path_factory.mktemp("begun"))
     made.publish()
     made.ledger.close()

@@ -1,4 +1,5 @@
-"""Paid access in the warehouse: taken over by the change feed, summed by day and plan, without what tells a person."""
+"""Paid access in the warehouse: imported through the change feed, summed by day and plan, without data that identifies
+a person."""
 
 from __future__ import annotations
 

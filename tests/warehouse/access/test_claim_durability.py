@@ -1,4 +1,5 @@
-"""Redeeming quotes in threads and processes that race, are killed or lose power: what was said is kept, and once.
+"""Quotes redeemed in threads and processes that race, are killed or lose power: acknowledged claims persist, exactly
+once.
 
 | row of the promises | held here by |
 |---|---|
@@ -89,7 +90,7 @@ def test_issuing_that_is_killed_keeps_all_it_said_and_nothing_half(ledger: Ledge
 
 
 def test_every_connection_waits_for_the_disk(ledger: Ledger) -> None:
-    """L6: what is acknowledged is on the disk. Connections are asked anew, and several at once."""
+    """L6: what is acknowledged is on the disk. Covers new connections, and several at once."""
     with ExitStack() as stack:
         for engine in (ledger._writers, ledger._readers, ledger._readers):
             connection = stack.enter_context(engine.connect())
@@ -105,7 +106,8 @@ FRAME_HEADER, WAL_HEADER = 24, 32
 
 
 def acknowledged(ledger: Ledger, wal: Path, claims: int) -> list[tuple[int, str]]:
-    """Issue claims; of each, how long the log was when it was acknowledged (all of that is synced), and its id."""
+    """Issues claims and returns, for each, the log's length when it was acknowledged (all of it is synced), and the
+    claim's id."""
     sizes = []
     for _ in range(claims):
         with ledger.transaction() as tx:

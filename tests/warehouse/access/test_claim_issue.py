@@ -1,4 +1,4 @@
-"""The one transaction that redeems a quote, held against faults in its middle, forgetful programs and tampering.
+"""The one transaction that redeems a quote, tried against faults in its middle, forgetful programs and tampering.
 
 | row of the promises | held here by |
 |---|---|
@@ -63,7 +63,7 @@ EVERYTHING = (
 
 
 def execute(ledger: Ledger, statement: str) -> None:
-    """Change the ledger behind the back of the code under test."""
+    """Changes the ledger without the knowledge of the code under test."""
     with ledger._writers.begin() as connection:
         connection.execute(text(statement))
 
@@ -73,7 +73,7 @@ def rows_of(ledger: Ledger) -> dict[str, int]:
 
 
 class PowerCut(Exception):
-    """The process ends here."""
+    """Stands for the end of the process."""
 
 
 class Dying(Transaction):
@@ -125,7 +125,8 @@ def split(ledger: Ledger, steps: int) -> Iterator[Transaction]:
 
 
 def broken_by_a_fault(ledger: Ledger, transaction: Any) -> set[str]:
-    """End the issuing before its first, second, ... step until it gets through; what of it was wrong in between."""
+    """Aborts the issuing before its first, second, ... step until it succeeds, and returns the faults seen in
+    between."""
     wrong: set[str] = set()
     for steps in range(40):
         with ledger.transaction() as tx:
@@ -174,7 +175,7 @@ def test_issuing_makes_claim_key_receipt_and_feed_in_one_step(ledger: Ledger) ->
 
 
 def redeemed_twice(ledger: Ledger) -> bool:
-    """Whether the store lets a quote be redeemed twice, by two transfers."""
+    """Decides whether the store lets a quote be redeemed twice, by two transfers."""
     with ledger.transaction() as tx:
         quote = open_quote(tx)
     with ledger.transaction() as tx:
@@ -188,7 +189,7 @@ def redeemed_twice(ledger: Ledger) -> bool:
 
 
 def used_twice(ledger: Ledger) -> bool:
-    """Whether the store lets a transfer pay two quotes."""
+    """Decides whether the store lets a transfer pay two quotes."""
     with ledger.transaction() as tx:
         one, two = open_quote(tx, payer=STRANGER), open_quote(tx)
     paid_by = transaction_hash()
@@ -286,7 +287,7 @@ def test_the_text_of_a_key_is_nowhere_in_the_ledger(ledger: Ledger, ledger_setti
 
 
 def shown_in_receipt(ledger: Ledger) -> tuple[bool, bool]:
-    """Whether the receipt of a new claim holds the key, and its hint."""
+    """Returns whether the receipt of a new claim contains the key, and whether it contains its hint."""
     with ledger.transaction() as tx:
         issued = issue(tx, open_quote(tx), transaction_hash())
     assert "quoteHash" not in issued.receipt.body_json
@@ -322,7 +323,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_quote_that_was_tampered_with_is_seen(ledger: Ledger, column: str) -> None:
-    """S17: whatever is changed of a kept quote, it is refused, or what counts is unchanged."""
+    """S17: whatever part of a stored quote is changed, the quote is refused, or everything that counts is unchanged."""
     with ledger.transaction() as tx:
         quote = open_quote(tx)
     execute(ledger, f"update access_quotes set {COLUMNS[column]}")
@@ -334,7 +335,7 @@ def test_a_quote_that_was_tampered_with_is_seen(ledger: Ledger, column: str) -> 
 
 
 def test_every_rule_of_soundness_can_be_broken(ledger: Ledger) -> None:
-    """The questions are asked of a ledger in which each of them has something to find."""
+    """The queries run on a ledger in which each of them has something to find."""
     with ledger.transaction() as tx:
         issue(tx, open_quote(tx), transaction_hash())
     for statement in (

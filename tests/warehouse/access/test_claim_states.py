@@ -1,4 +1,4 @@
-"""What becomes of claims, of money that matches nothing, and of the lease on a quote that is being redeemed.
+"""The states of claims, of money that matches nothing, and of the lease on a quote that is being redeemed.
 
 | row of the promises | held here by |
 |---|---|
@@ -47,7 +47,7 @@ from warehouse.ledger.ledger import Ledger, Transaction
 
 
 def execute(ledger: Ledger, statement: str) -> None:
-    """Change the ledger behind the back of the code under test."""
+    """Changes the ledger without the knowledge of the code under test."""
     with ledger._writers.begin() as connection:
         connection.execute(text(statement))
 

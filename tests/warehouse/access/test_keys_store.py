@@ -1,4 +1,5 @@
-"""Keys in the ledger on both engines: made with what else a transaction does, and changed one way only."""
+"""Keys in the ledger on both engines: created in the same transaction as what they belong to, and changed in one
+direction only."""
 
 from __future__ import annotations
 

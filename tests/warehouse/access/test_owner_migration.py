@@ -44,7 +44,7 @@ PAYER, OTHER, THIEF, ALONE = ("0x" + digits * 20 for digits in ("a1", "a2", "a3"
 BOSS, SHARED, VICTIM = ("0x" + digits * 20 for digits in ("b1", "b2", "b3"))
 
 SOLD = [
-    # key, payer, what the quote called its owner
+    # key, payer, the owner that the quote named
     ("boss-1", PAYER, BOSS),
     ("boss-2", PAYER, BOSS),
     ("shared-1", PAYER, SHARED),
@@ -176,7 +176,7 @@ def _decide(connection: Connection, bodies: dict[int, str]) -> None:
 
 
 def owners(ledger: Ledger) -> dict[str, str | None]:
-    """Of every node and of the edge."""
+    """Returns the owners of every node and of the edge."""
     with ledger.read() as reader:
         states = [current_node(reader, node_id) for node_id, *_ in NODES] + [current_edge(reader, EDGE[0])]
     return {state.id: state.owner for state in states if state is not None}

@@ -1,4 +1,4 @@
-"""Outbound clients: whom they trust, and how much they read of an answer."""
+"""Outbound clients: whom they trust, and how much of an answer they read."""
 
 import asyncio
 import datetime
@@ -57,7 +57,7 @@ def server() -> Iterator[ThreadingHTTPServer]:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A certificate of 127.0.0.1 that signs itself, with its key."""
+    """Creates a self-signed certificate of 127.0.0.1, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.datetime.now(datetime.UTC)

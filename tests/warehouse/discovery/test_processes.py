@@ -1,4 +1,4 @@
-"""The figures of processes come from the supervisor's record, and only of those that still run."""
+"""The figures of processes come from the supervisor's record, and only for those that still run."""
 
 import json
 import os

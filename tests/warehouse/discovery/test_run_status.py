@@ -1,4 +1,4 @@
-"""How runs went: what each one changes of its job's status, and what a damaged file costs."""
+"""Ended runs: what each one changes in its job's status, and what a damaged file costs."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def after(*outcomes: Outcome) -> RunStatus:
-    """The status after runs of one job that ended a minute apart from noon on."""
+    """Returns the status after runs of one job that ended a minute apart, from noon on."""
     status = RunStatus()
     for minute, outcome in enumerate(outcomes):
         reason = "rpc_unavailable" if outcome == "failure" else None

@@ -1,4 +1,4 @@
-"""Columns that are built by their buffers hold what they were built from."""
+"""Columns that are built from buffers contain what they were built from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BYTE_EDGES = [sign * 256**power + step for sign in (1, -1) for power in range(39
 
 @pytest.fixture(scope="module")
 def instance() -> Iterator[duckdb.DuckDBPyConnection]:
-    """One for all examples: a new one takes ten times as long as the question."""
+    """One instance for all examples: a new one takes ten times as long as the query."""
     with duckdb.connect() as opened:
         yield opened
 

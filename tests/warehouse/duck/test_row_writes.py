@@ -1,4 +1,4 @@
-"""Rows are written by the names of their columns; times keep their instant, whatever zone they come in."""
+"""Rows are written by the names of their columns; times keep their instant, whatever their zone."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""One file declares a table: DuckDB gives back its columns, meanings and grain, here and in the copy that is served."""
+"""One file declares a table: DuckDB returns its columns, meanings and grain, here and in the copy that is served."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Opening the warehouse: a query that a signal ended, a file that is none, a file that others hold."""
+"""Opening the warehouse: a query that a signal ended, a file that is no warehouse, a file that others have open."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from warehouse.publish.generations import current_generation
 
 
 def test_a_query_that_a_signal_ended_is_an_interruption_and_no_fault_of_the_data(tmp_path: Path):
-    # As DuckDB tells it; whether it looks for signals during a query depends on which thread works on it.
+    # As DuckDB reports it; whether it checks for signals during a query depends on the thread that works on it.
     with pytest.raises(KeyboardInterrupt), Warehouse(tmp_path).connect():
         raise RuntimeError("Query interrupted")
 
@@ -61,7 +61,7 @@ def test_a_new_file_has_every_declared_table(tmp_path: Path):
 
 
 def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_path: Path):
-    """A file from before the schema's digest was kept, and one of another digest."""
+    """Covers a file from before the schema's digest was stored, and one with another digest."""
     for undo in ("drop table schema_applied", "update schema_applied set schema_sha256 = 'of another version'"):
         with Warehouse(tmp_path).connect() as connection:
             connection.execute("drop table raw_feeds__attempts")

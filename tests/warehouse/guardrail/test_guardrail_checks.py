@@ -1,4 +1,4 @@
-"""Guardrail checks taken over into DuckDB: each once, in the order of writing, summed up by UTC day and stage."""
+"""Guardrail checks imported into DuckDB: each once, in the order of writing, summed up by UTC day and stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intakes in the ledger, on both engines: one under one key whoever races, and digests that tell nothing."""
+"""Intakes in the ledger, on both engines: one per idempotency key whoever races, and digests that reveal nothing."""
 
 import threading
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Counters: at most the limit in a window over all processes and threads, on both engines; cheap to refuse."""
+"""Counters: at most the limit in a window over all processes and threads, on both engines; refusals are cheap."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from warehouse.ledger.counters import KEEP_S, Counters, CounterStore, Take, open
 NOON_S = 1_800_000_000.0
 
 RUNS = itertools.count()
-"""Sets the keys of one example apart from those of every other, on a store that they share."""
+"""Separates the keys of one example from those of every other, on a store that they share."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def counters(ledger_settings: Settings) -> Iterator[Counters]:
 
 
 class CountingStore:
-    """A counter store that says how often it was asked to take."""
+    """A counter store that counts its `take` queries."""
 
     def __init__(self, store: CounterStore) -> None:
         self.store = store

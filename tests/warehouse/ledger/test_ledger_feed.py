@@ -24,7 +24,7 @@ from warehouse.world.write import propose
 
 
 class Refused(Exception):
-    """What a step raises when it finds that it must not happen."""
+    """Raised by a step that finds that it must not happen."""
 
 
 def test_a_new_ledger_has_an_empty_feed(ledger: Ledger) -> None:
@@ -187,7 +187,7 @@ entities = st.text(st.characters(exclude_characters="\0", exclude_categories=["C
 
 
 class Feed(RuleBasedStateMachine):
-    """Commits, rollbacks, savepoint-free failures and readers held open, against a plain list."""
+    """Commits, rollbacks, failures without savepoints and readers held open, against a plain list."""
 
     ledger: Ledger
 

@@ -1,4 +1,4 @@
-"""A ledger of every earlier revision, filled, comes up to the newest with all its rows, on both engines."""
+"""A ledger of every earlier revision, filled, is migrated to the newest with all its rows, on both engines."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0021": (f"insert into world_events values (21, 'edge', 'edge:e', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
-"""Rows as that revision's own tables take them."""
+"""Rows that fit each revision's own tables."""
 
 EARLIER = revisions()[:-1]
 
@@ -102,7 +102,8 @@ def engine(unopened_settings: Settings) -> Iterator[Engine]:
 
 
 def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
-    """A filled ledger as a version that knew no later revision left it; its rows by table, which every step keeps."""
+    """Fills a ledger as a version left it that knew no later revision; returns its rows by table, which every step
+    preserves."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
@@ -118,7 +119,7 @@ def make_old(engine: Engine, revision: str) -> dict[str, list[tuple[Any, ...]]]:
 
 @contextmanager
 def old_ledger(engine: Engine, revision: str) -> Iterator[Connection]:
-    """A ledger that began before there was a graph, migrated to a later revision."""
+    """Yields a ledger that began before there was a graph, migrated to a later revision."""
     make_old(engine, "0002")
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
@@ -129,7 +130,7 @@ def old_ledger(engine: Engine, revision: str) -> Iterator[Connection]:
 
 
 def rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
-    unprepared = uuid.uuid4()  # a statement that PostgreSQL has prepared refuses a table that has got a column
+    unprepared = uuid.uuid4()  # PostgreSQL refuses a prepared statement on a table that has gained a column
     tables = {
         statement.split()[2] for statements in FILLED.values() for statement in statements if "insert" in statement
     }
@@ -140,7 +141,7 @@ def rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def assert_kept(before: dict[str, list[tuple[Any, ...]]], after: dict[str, list[tuple[Any, ...]]]) -> None:
-    """Compares rows without the columns that their table has got since, which come last."""
+    """Compares rows without the columns that their table has gained since, which come last."""
     for table, then in before.items():
         assert [new[: len(old)] for new, old in zip(after[table], then, strict=True)] == then, table
 
@@ -168,7 +169,7 @@ def test_a_filled_ledger_of_every_earlier_revision_keeps_its_rows(
 
 
 def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str) -> str:
-    """A payment that matched nothing, filed under the quote q1 of the payer a, as revision 0004 kept it."""
+    """Returns a payment that matched nothing, filed under the quote q1 of the payer a, as revision 0004 stored it."""
     return (
         f"insert into access_unmatched_payments values ('{payment_id}', 8453, '0x{payment_id}', 0, 'u', '{sender}', "
         f"'t', '{amount}', 7, '0x2', 1, 'amount_mismatch', 'q1', '{state}', {refund}, '{AT}', '{AT}')"
@@ -178,7 +179,7 @@ def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str
 def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_none(
     engine: Engine, unopened_settings: Settings
 ) -> None:
-    """FINDINGS A4: what was filed so before is not issued to that stranger any more."""
+    """FINDINGS A4: money that was filed in this way is no longer issued to that stranger."""
     make_old(engine, "0006")
     too_large = str(2**256 - 1)
     with engine.begin() as connection:
@@ -203,7 +204,7 @@ def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_file
 
 
 def old_fact(node_id: str, subject: str, seq: int, **changes: object) -> tuple[str, str]:
-    """The event and the state of a private fact as revision 0009 kept them."""
+    """Returns the event and the state of a private fact as revision 0009 stored them."""
     body = {
         "id": node_id, "title": "The door", "type": "Observation", "domain": "TRACK",
         "properties": {"subject": subject, "predicate": "state", "value": "open"}, "visibility": "private",
@@ -244,7 +245,7 @@ def test_facts_from_before_the_rule_of_standing_hold_on_and_are_found_by_their_f
 
 
 def old_edge(edge_id: str, source: str, target: str, seq: int) -> tuple[str, ...]:
-    """The event and the state of a private edge as revision 0017 kept them."""
+    """Returns the event and the state of a private edge as revision 0017 stored them."""
     body = {
         "id": edge_id, "source": source, "target": target, "type": "INFORMED_BY", "properties": {},
         "visibility": "private", "owner": "local:ada", "validFrom": AT, "validTo": None, "recordedAt": AT,

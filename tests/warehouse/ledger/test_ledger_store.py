@@ -1,4 +1,4 @@
-"""Opening a ledger: made, migrated and stamped once, refused where it is another's, newer, damaged or not writable."""
+"""Opening a ledger: created, migrated and stamped once, refused if it is another's, newer, damaged or not writable."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_ledger_of_another_chain_or_token_is_refused_with_a_cure(
 
 
 def test_the_log_is_moved_into_the_file_beside_the_next_transactions(tmp_path: Path) -> None:
-    """A copy of the file without its log has what was committed before, whoever reads and writes meanwhile."""
+    """A copy of the file without its log contains what was committed before, whoever reads and writes meanwhile."""
     ledger = open_ledger(Settings(_env_file=None), tmp_path)
 
     def in_file() -> list[str]:
@@ -88,7 +88,7 @@ def test_the_log_is_moved_into_the_file_beside_the_next_transactions(tmp_path: P
 
 
 def test_the_space_of_a_long_log_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of what moves it, or, where somebody reads then, once the log begins again."""
+    """At the end of the move, or, if somebody reads at that time, once the log begins again."""
     monkeypatch.setattr("warehouse.ledger.engine.LOG_BYTES", 500_000)
     ledger = open_ledger(Settings(_env_file=None), tmp_path)
     log = tmp_path / "ledger.db-wal"
@@ -108,7 +108,7 @@ def test_the_space_of_a_long_log_is_given_back(tmp_path: Path, monkeypatch: pyte
             assert write_much() > 2_000_000
     assert log.stat().st_size > 2_000_000, "the reader may need it"
     with closing(sqlite.connect(str(tmp_path / "ledger.db"))) as connection:
-        connection.execute("pragma wal_checkpoint(passive)").fetchone()  # as the next commit does where it is long
+        connection.execute("pragma wal_checkpoint(passive)").fetchone()  # as the next commit does if the log is long
     with ledger.transaction() as tx:
         tx.changed("intake", "i1")
     assert log.stat().st_size <= 500_000
@@ -366,7 +366,7 @@ def test_a_block_named_in_braces_stands_in_a_statement_in_the_form_of_its_dialec
 
 @contextmanager
 def _foreign_directory() -> Iterator[Path]:
-    """A directory that we may look into and not write; as root we act as `nobody` meanwhile."""
+    """Yields a directory that we may read and not write; as root we act as `nobody` meanwhile."""
     directory = Path(tempfile.mkdtemp())
     directory.chmod(0o555)
     as_root = os.geteuid() == 0

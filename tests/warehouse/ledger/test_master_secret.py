@@ -1,4 +1,4 @@
-"""The master secret: one for all processes, private, made once; on PostgreSQL it has to be given."""
+"""The master secret: one for all processes, private, created once; on PostgreSQL it must be configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexes of random keys are divided into segments of large imports; statements find an entity in all of them."""
+"""Indexes of random keys are divided into segments for large imports; statements find an entity in all of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWNER = "local:ada"
 
 
 def chain(nodes: int) -> list[bytes]:
-    """A file of nodes of which each has an edge to the next one."""
+    """Returns a file of nodes, each with an edge to the next one."""
     names = [f"goal:{number:02d}" for number in range(nodes)]
     records: list[Record] = [
         Header(),
@@ -85,7 +85,7 @@ def test_a_graph_in_segments_is_exported_as_it_was_imported(ledger: Ledger) -> N
 
 
 def given(ledger: Ledger) -> list[bytes]:
-    """The owner's nodes and edges, three on each page, as a file states them that knows nothing of their times."""
+    """Returns the owner's nodes and edges, three per page, as a file without their times states them."""
     lines: list[bytes] = []
     with ledger.read() as reader:
         position: Position | None = Position(head_revision(reader))

@@ -1,4 +1,4 @@
-"""The clock that hosts share: the database server's, whatever those of the hosts say."""
+"""Hosts share the database server's clock, whatever their own clocks show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warehouse.ledger.server_clock import ASKED_EVERY_S, ServerClock
 
 
 class Machine:
-    """A host whose wall clock is `late_s` behind a server that says what time it is."""
+    """A host whose wall clock is `late_s` behind a server that reports its time."""
 
     def __init__(self, late_s: float = 0.0) -> None:
         self.server_s = 1_800_000_000.0
@@ -40,7 +40,7 @@ def test_between_two_answers_the_time_that_passed_here_is_added():
     machine.clock.keep_right()
     machine.pass_by(3.5)
     assert machine.clock.now_s() == machine.server_s
-    machine.late_s = -500_000  # this host's clock is set, and nothing changes
+    machine.late_s = -500_000  # setting this host's clock changes nothing
     assert machine.clock.now_s() == machine.server_s
 
 
@@ -76,7 +76,7 @@ def test_on_postgresql_ledger_and_counters_take_the_servers_time(postgres: Tempo
         [(before,)] = looking.execute("select clock_timestamp()")
         said = [ledger.now(), datetime.fromtimestamp(counters.now_s(), UTC)]
         [(after,)] = looking.execute("select clock_timestamp()")
-    # off by half of a round trip, which a busy machine may draw out
+    # off by half of a round trip, which a busy machine may prolong
     halted = timedelta(seconds=HANG_S)
     assert all(before - halted < now < after + halted for now in said)
     ledger.close()

@@ -1,4 +1,4 @@
-"""Threads of one process queue for the ledger: none is refused while another writes, and each has its turn."""
+"""Threads of one process queue for the ledger: none is refused while another writes, and each gets its turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public form of tables: what may be published, and amounts that stay exact."""
+"""The public form of tables: which tables may be published, and amounts that stay exact."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,8 @@ def test_a_flag_of_no_sense_is_refused(flag, problem):
 
 @pytest.mark.parametrize("file", sorted(ROOMS.glob("*/tables/*.sql")), ids=lambda file: file.stem)
 def test_a_table_of_people_can_t_be_public(file: Path):
-    """Of every table that is declared: a flag is refused unless its room reads the chain and public feeds only."""
+    """Covers every declared table: the flag is refused unless the table's room reads only the chain and public
+    feeds."""
     room = file.parts[-3]
     lines = [line for line in file.read_text().splitlines(keepends=True) if not line.startswith("-- public:")]
     place = next(number for number, line in enumerate(lines) if line.startswith("create table"))

@@ -1,4 +1,4 @@
-"""Documents that put others together: every number as its own document says it, with where it is from."""
+"""Documents that combine others: every number as its own document states it, with its source."""
 
 import json
 from datetime import timedelta

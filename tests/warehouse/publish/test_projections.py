@@ -1,4 +1,4 @@
-"""A document that is one row of SQL: the way most telemetry documents are read."""
+"""A document that is one row of SQL, as most telemetry documents are."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -38,7 +38,7 @@ URL = "https://svc.example"
 
 
 class Hosts:
-    """Hosts with a disk each, one key file and one store. Each generation is made a minute after the last."""
+    """Hosts with a disk each, one key file and one store. Each generation is created a minute after the last."""
 
     def __init__(self, directory: Path, store_url: str = "") -> None:
         self.directory = directory
@@ -67,7 +67,7 @@ class Hosts:
         return None if pointer is None else pointer.number
 
     def served(self, host: str) -> dict[str, str]:
-        """What a host serves, after every byte was compared with the manifest."""
+        """Returns what a host serves, after comparing every byte with the manifest."""
         generation = current_generation(self.disk(host))
         if generation is None:
             return {}
@@ -103,7 +103,7 @@ def test_only_what_changed_is_stored_and_fetched(hosts):
     hosts.follow("b")
     before = current_generation(hosts.disk("b")).path
     hosts.publish("a", price="3", list="2")
-    hosts.object_path("2").unlink()  # nobody may need it
+    hosts.object_path("2").unlink()  # it must not be needed
     assert (hosts.push("a"), hosts.follow("b", 1)) == (2, 2)
     after = current_generation(hosts.disk("b")).path
     assert (after / "public/list").samefile(before / "public/list")
@@ -212,7 +212,7 @@ def test_pointers_are_kept_for_an_hour_and_objects_while_a_pointer_needs_them(ho
     assert prune(hosts.origin, hosts.now) == 10
     assert [pointer.number for pointer in valid_pointers(hosts.origin)] == list(range(11, 71))
     assert hosts.object_path("0").exists()  # too young: another publisher may be about to point to it
-    # The objects were written just now; the generations are of another year.
+    # The objects were written just now; the generations are dated in another year.
     prune(hosts.origin, datetime.now(UTC) + timedelta(days=2))
     assert [pointer.number for pointer in valid_pointers(hosts.origin)] == [68, 69, 70]
     assert [hosts.object_path(content).exists() for content in ("0", "66", "67", "always")] == [
@@ -236,7 +236,7 @@ def test_after_an_erasure_neither_the_store_nor_any_host_holds_an_older_generati
     assert not hosts.object_path("secret").exists()
     hosts.publish("a", price="later")
     hosts.push("a")
-    assert hosts.follow("b", 2) == 4  # it was away when the third was written
+    assert hosts.follow("b", 2) == 4  # this host was away when the third was written
     assert [path.name for path in sorted((hosts.disk("b") / "generations").iterdir())] == [
         newest_pointer(hosts.origin).generation
     ]
@@ -341,7 +341,7 @@ def test_hosts_share_generations_over_s3(s3, tmp_path):
 
 
 class OldListing(ObjectStore):
-    """A store that lists only the first few of its pointers, as a replica does that is behind."""
+    """A store that lists only the first few of its pointers, as a lagging replica does."""
 
     listed = 1
 

@@ -1,4 +1,5 @@
-"""The history of balances: what any address held at any block equals what Python integers give, however it was cut."""
+"""The history of balances: any address's balance at any block equals that computed in Python, however the history was
+cut."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def extended(connection: Any, data_dir: Path, rows: Sequence[Row], upto: int, si
 
 
 def ranked(rows: Sequence[Row], block: int) -> list[tuple[int, str]]:
-    """Holders at a block in Python integers, largest first; the zero address apart."""
+    """Returns the holders at a block in Python integers, largest first, without the zero address."""
     balances = replay(row for row in rows if row[0] <= block)
     balances.pop(ZERO_ADDRESS, None)
     return sorted(((-value, holder) for holder, value in balances.items() if value > 0))

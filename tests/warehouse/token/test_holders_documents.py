@@ -223,7 +223,7 @@ def test_a_list_tells_the_first_transfer_from_the_first_holding(context: Documen
 
 
 def test_tokens_that_the_zero_address_holds_have_a_rank_at_any_block(context: DocumentContext) -> None:
-    # This contract keeps what is sent to zero: its supply stays, and it says that zero holds it.
+    # This contract keeps what is sent to zero: its supply stays, and it reports that zero holds it.
     rows = [(1, ZERO_ADDRESS, A, 100), (2, A, B, 30), (3, A, ZERO_ADDRESS, 20), (6, A, ZERO_ADDRESS, 25)]
     grow(context, rows, 9, supply=100, balances={ZERO_ADDRESS: 45})
     for block, zero, rank in ((2, 0, None), (4, 20, 3), (7, 45, 1)):

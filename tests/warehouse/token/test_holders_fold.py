@@ -1,4 +1,4 @@
-"""Balances folded from transfers: exact over all of uint256, whatever the cuts, and only what is new is read."""
+"""Balances folded from transfers: exact over all of uint256, whatever the cuts, and only new transfers are read."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_the_real_history_of_a_token_gives_the_published_sheet_address_by_addres
         if block <= 16132364:
             sender, recipient = ("0x" + topic[-40:] for topic in log["topics"][1:])
             rows.append((block, sender, recipient, int(log["data"], 16)))
-    # Cut anywhere: what is folded in one go must not differ from what is folded in three.
+    # Cut anywhere: folding in one step must not differ from folding in three.
     for upto in (10_000_000, 13_000_000, 16132364):
         done = read_state(connection)
         after = -1 if done is None else done.block

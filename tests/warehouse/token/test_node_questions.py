@@ -1,4 +1,4 @@
-"""What nodes are asked about a list: balances that changed, some others, ranges and blocks by chance."""
+"""Requests to nodes about a list: balances that changed, some others, and random ranges and blocks."""
 
 from __future__ import annotations
 

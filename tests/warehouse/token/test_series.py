@@ -1,4 +1,5 @@
-"""Hours and days of the holders: what literal transfers give, equal however often the history was extended."""
+"""Hours and days of the holders: the points that literal transfers give, equal however often the history was
+extended."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from warehouse.token.series import record_bucket_prices
 
 A, B, C, D = (address(number) for number in (0xA, 0xB, 0xC, 0xD))
 DAY = 24 * 60
-"""Blocks, one a minute."""
+"""Number of blocks, one per minute."""
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_hours_older_than_ninety_days_go(warehouse: Any, tmp_path: Path) -> None
 
 
 def expected_days(rows: Sequence[Row], upto: int) -> list[tuple[Any, ...]]:
-    """The series in plain Python: a whole replay for every day."""
+    """Returns the series in plain Python, with a whole replay for every day."""
     first_held: dict[str, int] = {}
     balances: dict[str, int] = {}
     for block, sender, recipient, value in sorted(rows, key=lambda row: row[0]):
@@ -221,7 +222,7 @@ def put_pool(
     token_place: int = 0,
     kind: PoolKind = PAIR,
 ) -> None:
-    """A pool of our token (2 decimals) against one of 6."""
+    """Inserts a pool of our token (2 decimals) against one with 6."""
     connection.execute("delete from raw_chain__pool")
     connection.execute(
         "insert into raw_chain__pool values (?, ?, ?, 2, 6, ?, ?, '2026-01-01', ?)",
@@ -230,7 +231,7 @@ def put_pool(
 
 
 def put_syncs(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: int) -> None:
-    """Reserves (whole tokens) at blocks, and the checkpoint of what is read."""
+    """Inserts reserves (whole tokens) at blocks, and the checkpoint of what is read."""
     for index, (block, reserve0, reserve1) in enumerate(rows):
         limbs = [(raw >> 64, raw & (2**64 - 1)) for raw in (reserve0 * 10**2, reserve1 * 10**6)]
         (high0, low0), (high1, low1) = limbs
@@ -246,7 +247,7 @@ def put_syncs(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: in
 
 
 def put_swaps(connection: Any, rows: Sequence[tuple[int, int, int]], read_to: int) -> None:
-    """Root of the price and liquidity of a concentrated pool at blocks, and the checkpoint of what is read."""
+    """Inserts root of the price and liquidity of a concentrated pool at blocks, and the checkpoint of what is read."""
     for index, (block, root, liquidity) in enumerate(rows):
         limbs = [number >> shift & (2**64 - 1) for number, shift in ((root, 128), (root, 64), (root, 0))]
         connection.execute(
@@ -317,21 +318,21 @@ def test_days_before_the_first_observed_price_have_the_pools(warehouse: Any, tmp
     ]
     assert candles(warehouse) == expected
     assert candles(warehouse) == expected
-    # Of the event that the last price of the day follows from, also on a day without any; no source named a block.
+    # The block of the event behind the day's last price, also on a day without any event; no source named a block.
     assert price_blocks(warehouse) == [None, DAY + 9, DAY + 9, 3 * DAY + 1, None, None, None]
 
 
 @pytest.mark.parametrize(
     ("syncs", "prices", "expected"),
     [
-        # The pool's price stands at the begin of the day, and moves until the first observed one.
+        # The pool's price applies at the start of the day, and moves until the first observed one.
         ([(5, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "derived")),
         ([(DAY + 59, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "derived")),
         ([(DAY + 1, 1000, 3000), (DAY + 9, 1000, 4000)], [(DAY + 10, 8.0, "exact"), (DAY + 20, 6.0, "exact")],
          (3.0, 8.0, 3.0, 6.0, "pool_then_observed", "derived")),
         ([(5, 1000, 3000)], [(DAY + 60, 2.0, "estimated")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "estimated")),
         ([(5, 100, 300)], [(DAY + 60, 2.0, "exact")], (3.0, 3.0, 2.0, 2.0, "pool_then_observed", "estimated")),
-        # The pool says nothing before it.
+        # The pool has no price before it.
         ([(5, 1000, 3000)], [(DAY, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
         ([(DAY + 60, 1000, 3000)], [(DAY + 60, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
         ([(5, 0, 0)], [(DAY + 60, 2.0, "exact")], (2.0, 2.0, 2.0, 2.0, "observed", "exact")),
@@ -349,7 +350,7 @@ def test_the_day_of_the_first_observed_price_has_the_pools_before_it(
     after = ((9.0, 9.0, 9.0, 9.0, "observed", "exact"), "not_observed")
     assert candles(warehouse)[1:] == [expected, *after]
     assert candles(warehouse)[1:] == [expected, *after]
-    # Its prices go when another pool replaces it, and the observed ones stay.
+    # Its prices are removed when another pool replaces it, and the observed ones stay.
     record_pool(warehouse, address(0x9002), TOKEN, Refusal("no_pair"), datetime.now(UTC))
     assert candles(warehouse)[1:] == only_observed[1:]
 
@@ -397,7 +398,7 @@ def test_hours_have_the_pools_prices_too_and_thin_ones_are_estimated(warehouse: 
 
 
 ONE = 2**96
-"""The root of a price of one, in smallest units. With 2 and 6 decimals, 100 times as much is a dollar."""
+"""The root of a price of one, in smallest units. With 2 and 6 decimals, a dollar is 100 times as much."""
 DEEP = 10**9
 
 
@@ -458,7 +459,7 @@ def test_a_concentrated_pool_is_thin_by_its_depth_and_empty_without_any(warehous
     assert candles(warehouse) == [
         "empty_pool",
         (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),
-        (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),  # as it began
+        (4.0, 4.0, 4.0, 4.0, "pool", "estimated"),  # as at the start
         (4.0, 4.0, 4.0, 4.0, "pool", "derived"),
     ]
 

@@ -20,7 +20,7 @@ def connection(tmp_path):
 
 
 def rows(*blocks):
-    """One transfer of 2^64 + 1 in each block."""
+    """Returns one transfer of 2^64 + 1 for each block."""
     count = len(blocks)
     value_raw = np.zeros((count, 32), np.uint8)
     value_raw[:, 23] = value_raw[:, 31] = 1
@@ -51,7 +51,7 @@ def append(connection, *ranges):
 
 
 def held_ranges(connection):
-    """First and last block, rows, and whether a second node confirmed them."""
+    """Returns first and last block, rows, and whether a second node confirmed them, for each stored range."""
     return connection.execute("select from_block, to_block, log_count, reasked from raw_chain__ranges").fetchall()
 
 

@@ -1,4 +1,4 @@
-"""What the zero address holds at any block: lists that know it, and what the transfers between them tell."""
+"""The zero address's balance at any block: from lists that know it, and from the transfers between them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_list_itself_says_since_when_the_zero_address_holds(context: Documen
 
 
 def test_a_balance_that_transfers_do_not_tell_is_unknown_and_not_proven(context: DocumentContext) -> None:
-    # Either transfer of 2 can be the one that is kept.
+    # The contract can have kept either transfer of 2.
     rows = [*MINT, (6, A, ZERO_ADDRESS, 5), (9, B, ZERO_ADDRESS, 2), (271, B, ZERO_ADDRESS, 2)]
     grow(context, rows, 343, supply=993, balances={ZERO_ADDRESS: 2})
     for block in (9, 100, 270):
@@ -79,7 +79,7 @@ def test_a_balance_that_transfers_do_not_tell_is_unknown_and_not_proven(context:
         assert (zero["reason"], zero["history"]) == ("zero_balance_unknown", [])
         first, last = (read_token_holder(context, who, TokenHolderParameters(block=block)) for who in (A, C))
         assert (first["balance_raw"], first["rank"], first["share"]) == ("693", 1, None)
-        assert (last["balance_raw"], last["rank"]) == ("2", None)  # behind the zero address, if that holds 2
+        assert (last["balance_raw"], last["rank"]) == ("2", None)  # after the zero address, if that holds 2
         moved = read_address_transfers(context, A, AddressTransfersParameters(block=block))
         assert (moved["basis"].verdict.value, moved["reason"]) == ("proven", "replayed")
     for block, supply in ((8, "995"), (271, "993")):
@@ -103,7 +103,7 @@ def test_a_list_that_is_not_proven_tells_nothing(context: DocumentContext) -> No
 
 
 SMALL = Sizes(changes=3, state=7)
-"""Of the files of a history: a few transfers fill several."""
+"""Sizes of a history's files, so small that a few transfers fill several."""
 
 
 def of_lists(

@@ -1,4 +1,4 @@
-"""Files that a second thread writes: they are complete with their digests, or the caller has the error."""
+"""Files written by a second thread: either they are complete with their digests, or the caller gets the error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from warehouse.world.digested_files import PIECES_WAITING, DigestedFiles
 from warehouse.world.snapshot import FileEntry
 
 FULL = Path("/dev/full")
-"""A device that takes no byte, as a full disk."""
+"""A device that accepts no byte, like a full disk."""
 
 
 def test_pieces_are_written_in_order_and_each_file_has_its_size_and_digest(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""Edges of an import that have all in common but their ends keep that once, and read as if each had an event."""
+"""Edges of an import that differ only in their ends store their common part once, and read as if each had its own
+event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key of low standing tries every way to take a known fact's place: no way does, on both engines."""
+"""A key of low standing tries every way to take a known fact's place: all of them fail, on both engines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGENT = Actor("caller", "local:ada")
 HOSTILE = Actor("caller", "local:ada", max_class=SourceClass.HEARSAY)
 TIMES = [None, "2020-01-01T00:00:00Z", "2026-01-01T00:00:00.000000Z", "2029-01-01T00:00:00Z"]
 CLAIMS = 200
-"""Of one round; a thousand in a soak."""
+"""Number of claims in one round; a thousand in a soak."""
 
 DOOR = {"subject": "door", "predicate": "state"}
 

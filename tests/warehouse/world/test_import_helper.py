@@ -1,4 +1,4 @@
-"""The nodes of a large import are looked at by a second process as they would be looked at here."""
+"""A second process checks the nodes of a large import exactly as this process would."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = ["A quiet harbour", "Delete all backups of the production database", "T
 
 
 def part_of(title: str) -> NodesOfPart:
-    """A part of one plain node, and one that is not plain."""
+    """Returns a part with one plain node and one that is not plain."""
     nodes = [
         NodeRecord(id="n1", type="Task", title=title, source="s"),
         NodeRecord(id="n2", type="Task", title=f"{title}, later", source="s", immutable=True),
@@ -58,7 +58,7 @@ def test_each_part_has_its_judgement_and_its_plain_nodes(monkeypatch: pytest.Mon
 
 @contextmanager
 def stopped() -> Iterator[None]:
-    """Lets the other process stand still: it answers at most what it was asked before."""
+    """Stops the other process, which then at most finishes the requests that it already has."""
     for child in active_children():
         os.kill(child.pid or 0, signal.SIGSTOP)
     try:
@@ -75,7 +75,7 @@ def test_who_asks_looks_at_nodes_while_too_many_wait(monkeypatch: pytest.MonkeyP
             looked = [looking.ask(packed_nodes(part)) for part in PARTS]
             here = [each.done() for each in looked]
         results = [each.result() for each in looked]
-    assert any(here[:2])  # the process may have begun with one of them
+    assert any(here[:2])  # the process may have begun one of them
     for result, without, with_rules in zip(results, WITHOUT_RULES, BY_RULES, strict=True):
         assert result in (without, with_rules)
 
@@ -88,7 +88,7 @@ def test_what_the_process_has_not_begun_is_looked_at_here() -> None:
             while looking.look_at_next():
                 here += 1
         results = [each.result() for each in looked]
-    assert here >= len(PARTS) - 1  # the process may have begun with one of them
+    assert here >= len(PARTS) - 1  # the process may have begun one of them
     assert [result == without for result, without in zip(results, WITHOUT_RULES, strict=True)].count(True) == here
 
 

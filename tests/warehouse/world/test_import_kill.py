@@ -1,4 +1,4 @@
-"""An import that is killed anywhere leaves whole parts, and the same import goes on to the same graph."""
+"""An import that is killed anywhere leaves whole parts, and repeating the import completes the same graph."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def write_file(path: Path) -> Path:
 
 
 def exported(ledger: Ledger, owner: str) -> list[dict[str, Any]]:
-    """The records but for the decisions and times of this installation."""
+    """Returns the exported records without the decisions and times of this installation."""
     with ledger.read() as reader:
         pages = export_pages(reader, owner, head_revision(reader))
         records = [json.loads(line_of(record)) for page in pages for record in page.records]

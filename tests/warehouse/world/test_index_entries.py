@@ -1,4 +1,4 @@
-"""Entries of the full-text index are the same whoever makes them."""
+"""Entries of the full-text index are the same whichever process builds them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from warehouse.world.snapshot import NOBODY
 
 
 def nodes_of(numbers: Iterable[int]) -> pa.RecordBatch:
-    """Nodes of which every seventh is seen by nobody, and every second has edges."""
+    """Returns nodes of which every seventh is visible to nobody, and every second has edges."""
     return pa.RecordBatch.from_pylist(
         [
             {
@@ -47,7 +47,7 @@ def test_a_second_process_makes_the_entries_that_would_be_made_here_and_if_it_is
     here = list(entries_here(NODES))
     assert [msgspec.json.decode(entry)["num"] for entry, _ in here] == SEEN
     with entries_beside() as entries_of:
-        following = entries_of(NODES), entries_of(REVERSED)  # both begin at once
+        following = entries_of(NODES), entries_of(REVERSED)  # both begin at the same time
         beside = list(chain(*following))
         for child in active_children():
             child.kill()

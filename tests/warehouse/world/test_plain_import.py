@@ -1,4 +1,5 @@
-"""What an import takes as plain is judged and stored as the stages and the plan of all its states would have it."""
+"""Records that an import treats as plain are judged and stored as the stages and the plan of all its states would do
+it."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abando
 
 @pytest.fixture(scope="module")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
-    """A ledger whose clock stands still."""
+    """A ledger whose clock is fixed."""
     ledger = open_ledger(Settings(_env_file=None), tmp_path_factory.mktemp("still"), clock=lambda: NOW)
     yield ledger
     ledger.close()
@@ -141,7 +142,7 @@ def file_with(drawn_nodes: list[dict[str, Any]], drawn_edges: list[dict[str, Any
 
 
 def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str, Any, list[Node | Edge]]:
-    """Verdict, stages and states of a file of which nothing is taken as plain, or its problem."""
+    """Returns the verdict, stages and states of a file, or its problem, with nothing treated as plain."""
     assert actor.owner is not None
     ontology, owner = load_ontology(), actor.owner
     items = [item for item in read_import(content.splitlines()) if isinstance(item, ImportedNode | ImportedEdge)]
@@ -165,7 +166,7 @@ def judged_one_by_one(ledger: Ledger, content: bytes, actor: Actor) -> tuple[str
 
 
 def drawn(**fields: Any) -> dict[str, Any]:
-    """A node or an edge as it is drawn, with other fields than the usual ones."""
+    """Returns a node or an edge in the drawn form, with other fields than the usual ones."""
     usual = {"properties": {}, "validFrom": None, "validTo": None, "recordedAt": None}
     return usual | {"sourceClass": "inference", "disputed": False, "decision": None} | fields
 
@@ -176,8 +177,8 @@ def drawn_node(**fields: Any) -> dict[str, Any]:
 
 
 def assert_imported_as_one_by_one(still: Ledger, content: bytes, actor: Actor) -> None:
-    """Imports a file, and asserts that its verdict, stages and states, or its problem, are those without a look at what
-    is plain."""
+    """Imports a file, and asserts that its verdict, stages and states, or its problem, are those without the plain
+    path."""
     head, owner = still.head(), actor.owner
     problem: tuple[str, Any] | None = None
     try:
@@ -203,7 +204,7 @@ def assert_imported_as_one_by_one(still: Ledger, content: bytes, actor: Actor) -
         assert {row["id"]: row["dedupe_key"] for row in alike if row["id"] in keys} == keys
 
 
-@example(  # an edge that is plain, stated again as one that is not, in a file that is refused for something else
+@example(  # a plain edge that is stated again as one that is not, in a file that is refused for another reason
     drawn_nodes=[drawn_node(immutable=True), drawn_node(), drawn_node()],
     drawn_edges=[
         drawn(source="n2", target="n1", type="INFORMED_BY", validTo=at(days=-1)),
@@ -212,7 +213,7 @@ def assert_imported_as_one_by_one(still: Ledger, content: bytes, actor: Actor) -
     by_operator=True,
     lines_at_once=500,
 )
-@example(  # successions that are read many at once
+@example(  # successions that are read in bulk
     drawn_nodes=[drawn_node(), drawn_node(), drawn_node()],
     drawn_edges=[drawn(source=f"n{n + 1}", target=f"n{n}", type="SUPERSEDES") for n in (0, 1)],
     by_operator=True,
@@ -235,7 +236,7 @@ def test_a_file_is_judged_and_stored_as_if_nothing_were_plain(
 
 
 Altered = tuple[dict[str, Any], set[str]]
-"""A record, and which of its fields another one takes over."""
+"""A record, and the fields of it that another record takes over."""
 
 acts = st.sampled_from(["", "", "", "", "retracts", "corrects", "confirms", "states", "ends"])
 fields = ["title", "type", "properties", *times]
@@ -246,7 +247,7 @@ def altered(record: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Alte
 
 
 def with_alterations(records: list[dict[str, Any]], others: list[Altered]) -> list[dict[str, Any]]:
-    """Records with fields of others, and others where there are no more of them."""
+    """Returns records with fields of others, followed by the remaining others."""
     pairs = zip_longest(records, others)
     return [
         (record or altered[0])
@@ -258,7 +259,7 @@ def with_alterations(records: list[dict[str, Any]], others: list[Altered]) -> li
 def import_and_change(
     still: Ledger, actor: Actor, first: tuple[list[dict[str, Any]], list[dict[str, Any]]], changes: list[str]
 ) -> None:
-    """Imports a file, unless it is refused, and then has something happen to some of its nodes."""
+    """Imports a file, unless it is refused, and then changes some of its nodes."""
     owner = actor.owner or ""
     with suppress(RequestProblem):
         once = file_with(*first).splitlines(keepends=True)
@@ -295,7 +296,7 @@ def test_a_file_of_which_the_graph_has_much_is_judged_and_stored_as_if_nothing_w
     meanwhile: list[str],
     second: tuple[list[Altered], list[Altered]],
 ) -> None:
-    """The file is imported, some nodes change, and it is imported again, with some records altered and some more."""
+    """The file is imported, some nodes change, and it is imported again, with some records altered and some added."""
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     import_and_change(still, actor, first, meanwhile)
     again = file_with(*map(with_alterations, first, second))
@@ -328,7 +329,7 @@ def test_the_graph_is_the_same_however_many_parts_a_file_has(
             patch.setattr(import_writing, "WRITES_AT_MOST_S", at_most_s)
             import_and_change(still, actor, first, meanwhile)
             lines = content.splitlines(keepends=True)
-            is_approved = False  # of two faults that is told which stands in the first part
+            is_approved = False  # of two faults, the one in the first part is reported
             with suppress(RequestProblem):
                 is_approved = import_graph(still, lambda: lines, actor, alignment=no_rules).verdict == "approved"
         with still.read() as reader:
@@ -433,7 +434,8 @@ def test_what_a_file_states_twice_is_refused_with_both_lines_wherever_a_part_end
 def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, at_most_s: float, when: tuple[str, int]
 ) -> None:
-    """Also if that is in the last of several parts of one transaction: then those before it are not written either."""
+    """Also if the new record is in the last of several parts of one transaction: then the parts before it are not
+    written either."""
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     monkeypatch.setattr(import_writing, "WRITES_AT_MOST_S", at_most_s)
     owner = new_owner()
@@ -460,7 +462,7 @@ def test_a_file_is_judged_again_if_others_write_what_is_new_in_it(
 def test_no_edge_is_written_to_a_node_that_is_erased_meanwhile(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, when: tuple[str, int], known: bool
 ) -> None:
-    """Also if the file changes nothing of the node."""
+    """Also if the file changes nothing about the node."""
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     monkeypatch.setattr(import_writing, "WRITES_AT_MOST_S", 0.0)
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
@@ -491,7 +493,8 @@ def test_no_edge_is_written_to_a_node_that_is_erased_meanwhile(
 def test_edges_that_are_read_many_at_once_are_stored_as_if_each_were_read_by_itself(
     still: Ledger, monkeypatch: pytest.MonkeyPatch, edge_type: str
 ) -> None:
-    """Between nodes that are plain, that are not, that the file does not hold, and in parts that end within them."""
+    """Between nodes that are plain, that are not, and that the file does not contain, and in parts that end between
+    them."""
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 5)
     monkeypatch.setattr(import_file, "_LINES_AT_ONCE", 3)
     names = ["n0", "n1", "fact", "ended", "told", "n5"]
@@ -556,7 +559,7 @@ def test_a_kept_file_of_judged_parts_has_no_name(tmp_path: Path, monkeypatch: py
 def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the same results of every stage, in whatever order the nodes stand and so in whatever part each is."""
+    """So are the results of every stage, whatever the order of the nodes and so whatever part each is in."""
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     nodes = [node(f"n{number}", type="Observation") for number in range(5)]
     nodes += [
@@ -589,7 +592,7 @@ def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
 def test_what_stands_first_in_a_file_is_told_whichever_process_judges_its_texts(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, nodes_worth_a_process: int
 ) -> None:
-    """A text that the guardrail blocks, or a line behind it that is no record."""
+    """The first fault is a text that the guardrail blocks, or a line after it that is no record."""
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     monkeypatch.setattr(import_helper, "NODES_WORTH_A_PROCESS", nodes_worth_a_process)
     broken = edge("n0", "INFORMED_BY", "n1", validFrom=7)

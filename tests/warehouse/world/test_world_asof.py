@@ -1,4 +1,4 @@
-"""The past answers what replaying the events answers."""
+"""A query of the past returns what replaying the events returns."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ histories = st.lists(states, max_size=25).map(lambda later: events_of([*map(node
 def view(
     connection: duckdb.DuckDBPyConnection, events: list[Event], known: int, past: Past, owner: str | None
 ) -> PastView:
-    """A view for which the first `known` events are rows of a generation, and all are in memory."""
+    """Returns a view for which the first `known` events are rows of a generation, and all are in memory."""
     for table in ("out_world__nodes", "out_world__edges"):
         connection.execute(
             f"create or replace table {table} (id varchar, revision bigint, owner varchar, body varchar)"

@@ -1,4 +1,4 @@
-"""What begins or ends by the clock becomes part of the graph on its day, once, as one decision, on both engines."""
+"""Scheduled starts and ends become part of the graph on their day, once, as one decision, on both engines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from warehouse.world.write import propose
 
 
 class Clock:
-    """Stands at noon until it is moved."""
+    """Stays at noon until it is moved."""
 
     now = NOW
 
@@ -47,7 +47,7 @@ def write(ledger: Ledger, proposed: Proposal) -> Decision:
 
 
 def live(ledger: Ledger, *node_ids: str) -> dict[str, tuple[bool, bool]]:
-    """Whether each node is live, and whether it is disputed."""
+    """Returns whether each node is live, and whether it is disputed."""
     with ledger.read() as reader:
         nodes = [current_node(reader, node_id) for node_id in node_ids]
     return {node.id: (is_live(node), node.disputed) for node in nodes if node is not None}

@@ -1,4 +1,4 @@
-"""Bi-temporal facts against a plain model: what held when, by what was believed when, whatever was done to them."""
+"""Bi-temporal facts against a plain model: what held when, by what was believed when, after any changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warehouse.world.audit import verify
 from warehouse.world.history import Past, facts_then, known_revision, node_then
 
 HISTORIES, CHANGES, QUESTIONS = 4, 90, 500
-"""Of one round; a soak asks 10,000 questions."""
+"""Numbers of one round; a soak asks 10,000 questions."""
 
 
 @pytest.mark.parametrize("seed", range(HISTORIES * ROUNDS))

@@ -1,4 +1,4 @@
-"""Events become bi-temporal rows, page by page, the same whenever they are folded; telemetry writes what is new."""
+"""Events become bi-temporal rows, page by page, the same whenever they are folded; telemetry writes only changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large proposal is judged before the ledger's lock: what it becomes is what judging it under the lock would give."""
+"""A large proposal is judged before the ledger's lock is taken, with the same result as judging it under the lock."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FINE = no_rules(proposal(goal("any")))
 
 @dataclass
 class SetClock:
-    """A clock that stands where a test sets it."""
+    """A clock that a test sets."""
 
     now: datetime = field(default=NOW)
 
@@ -63,7 +63,7 @@ def goals(count: int, prefix: str = "part") -> list[NodeDraft]:
     return [goal(f"{prefix}:{number}", title=f"{prefix.title()} {number}") for number in range(count)]
 
 
-# interleaved with small writes, over few enough ids that most of them meet
+# interleaved with small writes, over so few ids that most of them collide
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 ACTORS = st.sampled_from([ADA, ADA, BOB])
@@ -87,7 +87,7 @@ WRITES = st.lists(st.one_of(PROPOSALS, PROPOSALS, PROPOSALS, st.just("forget bob
 
 @pytest.fixture(scope="module")
 def template() -> Iterator[Path]:
-    """The file of an empty ledger, which is faster to copy than to make."""
+    """The file of an empty ledger, which is faster to copy than to create."""
     with tempfile.TemporaryDirectory() as directory:
         open_ledger(Settings(_env_file=None), Path(directory)).close()
         yield Path(directory) / "ledger.db"
@@ -131,10 +131,10 @@ def test_what_is_written_of_a_judgement_is_what_judging_it_under_the_lock_gives(
         judged_at = clock.now
         judgment = outcome(lambda: judge_outside(ledger, shaped, FINE))
         if isinstance(judgment, str):
-            return  # refused at a revision that was the graph's: nothing is written, as it would have been then
+            return  # refused at a revision that the graph had: nothing is written, as it would have been then
         perform(ledger, clock, meanwhile)
         perform(serial, serial_clock, meanwhile)
-        # what the stages see of time is the instant of judging, on both sides
+        # the stages see the instant of judging as the time, on both sides
         clock.now = serial_clock.now = judged_at
         written = outcome(lambda: write_judged(ledger, shaped, judgment))
         if written is None:
@@ -247,7 +247,7 @@ def test_the_same_large_request_is_answered_again_and_written_once(ledger: Ledge
 
 
 class WritesDuringJudging:
-    """A ledger on which somebody writes something between each judging and its writing, `times` times."""
+    """A ledger to which somebody else writes between each judging and its writing, `times` times."""
 
     def __init__(self, ledger: Ledger, times: int) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""A writer that is killed loses nothing that it was told was accepted, and leaves nothing half written."""
+"""A writer that is killed loses nothing that was acknowledged to it, and leaves nothing half written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The languages of a text are those of its words, however they are counted and remembered."""
+"""The languages of a text are those of its words, however the words are counted and cached."""
 
 from __future__ import annotations
 

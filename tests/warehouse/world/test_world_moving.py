@@ -1,4 +1,4 @@
-"""A graph is exported, imported into an empty owner and exported again as the same bytes, whatever happened to it."""
+"""A graph is exported, imported into an empty owner and exported again as the same bytes, whatever its history."""
 
 from __future__ import annotations
 
@@ -539,7 +539,7 @@ def test_the_reasons_of_the_stages_are_those_of_the_ordinary_path(
 
 
 def plain(stages: Iterable[Any], owner: str) -> list[tuple[str, str, str]]:
-    """Stages with ids as their owner calls them. Those of edges are hashes, which differ by owner."""
+    """Returns stages with ids as their owner writes them. Those of edges are hashes, which differ by owner."""
     found = []
     for stage in stages:
         reason = given_id(owner, stage.reason).replace(owner, "owner")
@@ -571,7 +571,7 @@ def test_a_whole_import_is_judged_again_if_its_subjects_changed(ledger: Ledger) 
 
 
 def with_capsule(ledger: Ledger, owner: str) -> None:
-    """Gives an owner a capsule that he claims."""
+    """Gives an owner a capsule, which the owner claims."""
     asked = WorldModelCreateRequest(owner_id="a", name="cap", values=["honesty"])
     capsule = create_capsule(ledger, asked, request_key=None, alignment=no_rules)
     assert capsule.id is not None

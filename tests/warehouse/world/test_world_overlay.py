@@ -49,13 +49,13 @@ edges = st.builds(
     st.sampled_from([False, False, False, True]),
 )
 FIRST = [node(node_id, title="a golden agent") for node_id in IDS[:3]]
-"""Edges can be stated from the start: the validator lets none in whose ends are no nodes."""
+"""Nodes that exist from the start, since the validator admits no edge whose ends are not nodes."""
 
 histories = st.lists(nodes | edges | edges, min_size=10, max_size=40).map(lambda states: events_of(_sound(states)))
 
 
 def _sound(states: list[Node | Edge]) -> list[Node | Edge]:
-    """Returns the states that the stages let in.
+    """Returns the states that the stages admit.
 
     Nobody takes a node from its owner or back from the public, and whoever sees an edge sees its ends.
     """

@@ -1,4 +1,4 @@
-"""Searches: which words find which nodes, in which order, and what a search without hits says."""
+"""Searches: which words find which nodes, in which order, and the answer of a search without hits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ids(found: Answer) -> list[str]:
 
 
 def titled(*titles: str, owner: str | None = None) -> list[Node]:
-    """Nodes with these titles as ids, each from a source of its own, so that none is a neighbour of another."""
+    """Returns nodes with these titles as ids, each from a source of its own, so that none is a neighbour of another."""
     return [node(title, title=title, owner=owner, source=title) for title in titles]
 
 
@@ -70,7 +70,7 @@ def test_a_word_is_found_in_any_form(search, title, text):
     ("title", "text"),
     [
         ("What the report is about", "what is the status"),
-        ("Port", "pert"),  # four letters: too short for a mistake
+        ("Port", "pert"),  # four letters: too short for a typo
         ("Kubernetes", "kubrntes"),  # two letters
         ("goal", "goat"),
     ],
@@ -159,7 +159,7 @@ def test_a_search_that_spares_lists_finds_and_counts_the_same_nodes_in_the_same_
     monkeypatch.setattr(current, "PUBLIC_LIFTED_AT_MOST", 30)
     texts = ["plan", "plan*", "atlas", "atl", "planning", "atlas plan", "memo", "memo plan", "plan memo", "memo rarity"]
     for text in [*texts, "memo atlas note", "atlas* memo note", "memo memory memo* note", "rarity atlases memos"]:
-        # Conditions keep a search from sparing lists, and this one holds of every node.
+        # Conditions keep a search from skipping lists, and this one holds for every node.
         spared, whole = (
             answer(view, Query(search=text, limit=30, filter=Filter(node_types=types))) for types in ((), ("Goal",))
         )

@@ -1,4 +1,4 @@
-"""Snapshots: what was written is read, and nothing that is half there, damaged or of a later version is opened."""
+"""Snapshots: what was written is read, and nothing incomplete, damaged or of a later version is opened."""
 
 from __future__ import annotations
 

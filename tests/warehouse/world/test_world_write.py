@@ -1,4 +1,4 @@
-"""The one way into the graph, on both engines: whole or not at all, once, in order, with every decision kept."""
+"""The one way into the graph, on both engines: whole or not at all, once, in order, with every decision stored."""
 
 from __future__ import annotations
 
