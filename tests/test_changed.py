@@ -29,7 +29,7 @@ def test_a_room_is_tested_in_every_layer():
         ("warehouse/token/tables/out_holders__daily.sql", "tests/warehouse/open_data"),
     ],
 )
-def test_what_is_no_room_has_tests_too(path: str, tests: str):
+def test_modules_outside_of_rooms_have_tests_too(path: str, tests: str):
     assert tests in concerned(path)
 
 

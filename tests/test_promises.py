@@ -152,7 +152,7 @@ def test_every_answer_may_be_read_by_any_page_and_is_never_sniffed(houses):
         assert answer.headers["cache-control"]
 
 
-def test_what_is_published_is_described_and_nothing_else_is(houses):
+def test_exactly_the_published_documents_are_described(houses):
     table = json.loads((houses["full"].current / "public/routes.json").read_text())
     assert set(table["routes"]) == set(ROWS) | PAGES
     led = {path: route["to"] for path, route in table["redirects"].items()}

@@ -10,7 +10,7 @@ from recorded_material import material_of
 TESTS = Path(__file__).parent
 
 
-def test_it_is_read_beside_the_checkout_or_where_the_variable_points(tmp_path: Path) -> None:
+def test_recorded_material_is_read_next_to_the_checkout_or_where_the_variable_points(tmp_path: Path) -> None:
     beside, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
     for folder, value in ((beside, "1"), (elsewhere, "2")):
         folder.mkdir()

@@ -142,7 +142,7 @@ def test_tiers_have_their_limits_and_pro_has_none(service):
     assert "ratelimit" not in answers[0].headers
 
 
-def test_past_its_paid_time_a_key_has_the_free_limit_at_once(service):
+def test_a_key_has_the_free_limit_as_soon_as_its_paid_time_ends(service):
     until = datetime.fromtimestamp(NOON_S, UTC) + timedelta(minutes=1)
     issued = service.key(Tier.PRO, paid_until=until)
     assert "ratelimit" not in service.check(bearer(issued))[0].headers
@@ -181,7 +181,7 @@ REFUSED_BEFORE_WORK = [
 
 
 @pytest.mark.parametrize(("method", "path", "options", "status"), REFUSED_BEFORE_WORK)
-def test_what_is_refused_before_work_costs_the_address_and_not_the_key(service, method, path, options, status):
+def test_requests_refused_before_work_cost_the_address_and_not_the_key(service, method, path, options, status):
     issued = service.key()
     refused = service.ask((method, path, bearer(issued), options))[0]
     assert (refused.status_code, refused.headers["ratelimit"]) == (status, '"permin";r=19;t=60')
@@ -275,7 +275,7 @@ def test_a_400_costs_the_address_also_where_work_finds_it(service, method, path,
     assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
 
 
-def test_what_a_trial_key_does_not_include_costs_the_address_on_every_route(roomy):
+def test_requests_outside_a_trial_cost_the_address_on_every_route(roomy):
     headers = {"X-Api-Key": trial_key(roomy, wallet(1))["apiKey"]}
     excluded = [(method, path) for method, path in METERED if not trial_plan().includes(f"{method} {path}")]
     public = {"type": "Goal", "title": "Answer", "source": "me", "visibility": "public"}
@@ -287,7 +287,7 @@ def test_what_a_trial_key_does_not_include_costs_the_address_on_every_route(room
     assert {(answer.json()["code"], counted_for(answer)) for answer in answers} == {("trial_excluded", "permin")}
 
 
-def test_what_is_refused_because_of_what_there_is_costs_the_key(service):
+def test_requests_refused_because_of_stored_state_cost_the_key(service):
     issued = service.key()
     answers = service.ask(
         ("GET", "/api/v2/world-model/nodes/node_none", bearer(issued), {}),
@@ -299,7 +299,7 @@ def test_what_is_refused_because_of_what_there_is_costs_the_key(service):
     ]
 
 
-def test_past_the_minute_of_the_address_a_refused_request_costs_the_key(service):
+def test_once_the_minute_of_the_address_is_used_up_a_refused_request_costs_the_key(service):
     issued = service.key()
     answers = service.check(bearer(issued), times=25, json=[])
     assert {answer.status_code for answer in answers} == {400}
@@ -321,7 +321,7 @@ def test_without_a_limit_of_addresses_what_is_refused_before_work_costs_nothing(
         assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=99;t=43200'
 
 
-def test_of_requests_at_once_exactly_those_count_whose_work_began(service):
+def test_exactly_the_simultaneous_requests_whose_work_began_are_counted(service):
     issued = service.key()
     good, bad = {"json": ACTION}, {"json": []}
     requests = [("POST", CHECK, bearer(issued), options) for options in (good, bad) * 15]
@@ -354,7 +354,7 @@ def test_use_is_written_to_the_ledger_in_batches(service):
 
 
 @pytest.mark.parametrize("store", ["ledger", "counters"])
-def test_where_a_store_fails_the_answer_is_503_until_it_does_not(tmp_path, store):
+def test_a_failing_store_is_answered_with_503_until_it_recovers(tmp_path, store):
     class Failing:
         def fetch(self, question, parameters):
             raise StoreBusy("It stayed locked.", cure="Wait.")
@@ -373,7 +373,7 @@ def test_where_a_store_fails_the_answer_is_503_until_it_does_not(tmp_path, store
         assert service.check(bearer(issued))[0].headers["ratelimit"] == '"daily";r=98;t=43200'
 
 
-def test_where_nothing_can_be_opened_the_answer_is_503(tmp_path):
+def test_unopenable_stores_are_answered_with_503(tmp_path):
     with serving(Settings(_env_file=None, data_dir=tmp_path)) as service:
         issued = service.key()
         service.stores._secrets = None

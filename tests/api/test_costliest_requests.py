@@ -141,7 +141,7 @@ def test_every_route_that_takes_more_than_a_head_has_a_row(measured):
 
 
 @pytest.mark.parametrize(("method", "path"), METHODS)
-def test_no_request_is_dear(measured, method, path):
+def test_no_request_is_too_costly(measured, method, path):
     rows = measured_rows(path, measured.rows.get((method, path)) or bare(path))
     limit_s = WITH_KEY_CPU_S if path.startswith(KEYED) else WITHOUT_KEY_CPU_S
     for row in rows:

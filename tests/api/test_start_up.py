@@ -102,7 +102,7 @@ def _cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_beside_a_server_nothing_is_published_for_another_address(tmp_path):
+def test_next_to_a_running_server_nothing_is_published_for_another_address(tmp_path):
     port = free_port()
     published_house(tmp_path, ONE_LIST)
     environment = {**ENVIRONMENT, "SVC_DATA_DIR": str(tmp_path), "SVC_PORT": str(port), "SVC_BASE_URL": BASE_URL}

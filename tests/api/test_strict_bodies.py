@@ -27,7 +27,7 @@ def test_every_value_that_json_has_comes_back(value, escaped):
 
 
 @given(st.binary(max_size=60) | VALUES.map(lambda value: json.dumps(value)[:-1].encode()))
-def test_whatever_comes_is_a_value_or_refused(body):
+def test_any_body_is_a_value_or_is_refused(body):
     try:
         value = strict_json(body)
     except BodyInvalid as refused:
@@ -65,12 +65,12 @@ def test_whatever_comes_is_a_value_or_refused(body):
         (b"", "not JSON"),
     ],
 )
-def test_what_parsers_disagree_on_is_refused_with_its_reason(body, said):
+def test_bodies_that_parsers_disagree_on_are_refused_with_the_reason(body, said):
     with pytest.raises(BodyInvalid, match=said):
         strict_json(body)
 
 
-def test_what_is_just_allowed_is_read():
+def test_bodies_at_the_limits_are_read():
     assert strict_json(b"[" * DEEPEST + b"]" * DEEPEST)
     assert strict_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
     assert math.isfinite(strict_json(b"1.7e308"))
@@ -81,7 +81,7 @@ def test_what_is_just_allowed_is_read():
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, "{" * 200_000, '"[' * 50_000, "\\[" * 50_000, '\\"[' * 50_000])
-def test_what_stands_in_texts_is_no_structure(text):
+def test_brackets_within_strings_are_no_structure(text):
     assert strict_json(json.dumps([text, {"[": text}] + [[]] * DEEPEST).encode())[0] == text
 
 

@@ -25,7 +25,7 @@ REQUESTS = TypeAdapter(IntakeRequest)
         (REQUESTS, HUMAN | {"name": "x"}, "must have at least 2 characters"),
     ],
 )
-def test_a_fault_is_said_in_words_of_json(adapter, body, words):
+def test_a_fault_is_described_in_terms_of_json(adapter, body, words):
     with pytest.raises(ValidationError) as refused:
         adapter.validate_python(body)
     assert [in_words(fault) for fault in refused.value.errors()] == [words]

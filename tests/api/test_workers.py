@@ -66,7 +66,7 @@ def test_a_third_request_of_one_caller_waits_while_another_callers_is_served(tmp
     asyncio.run(scene())
 
 
-def test_past_the_queue_a_request_is_refused_with_a_time_to_try_again(tmp_path: Path) -> None:
+def test_a_request_beyond_the_queue_is_refused_with_a_time_to_retry(tmp_path: Path) -> None:
     async def scene() -> None:
         pool = WorkerPool(processes=2, running_of_one_caller=1, waiting_of_one_caller=1, waiting_at_most=2)
         held = [Held(pool, "ada", tmp_path, name) for name in ("runs", "waits")]
@@ -172,7 +172,7 @@ def test_a_result_without_room_for_its_copy_is_no_fault_of_ours() -> None:
 
 
 @pytest.mark.parametrize(("work", "problem"), [(refuse, BodyInvalid), (fail, StoreBusy)])
-def test_what_the_work_raises_is_raised_where_it_is_awaited(work: Any, problem: Any) -> None:
+def test_an_error_of_the_work_is_raised_where_it_is_awaited(work: Any, problem: Any) -> None:
     async def scene() -> None:
         with pytest.raises(problem) as raised:
             await WorkerPool().run("ada", work)

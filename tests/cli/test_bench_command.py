@@ -155,7 +155,7 @@ def test_the_client_goes_on_where_the_server_closes_connections(
     assert answers >= 400
 
 
-def test_an_answer_that_is_an_error_is_no_answer() -> None:
+def test_an_error_status_does_not_count_as_an_answer() -> None:
     with serving(Refusing) as port, pytest.raises(RuntimeError, match="503 for /document"):
         ask_again_and_again(port, "/document", {}, lambda so_far: so_far < 400)
 

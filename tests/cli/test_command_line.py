@@ -121,7 +121,7 @@ def test_a_mistyped_command_is_answered_with_the_nearest_one(typed: str, meant: 
         ("docter --json", "No such command 'docter'. Did you mean 'doctor'"),
     ],
 )
-def test_wrong_arguments_are_refused_as_one_json_value_where_that_is_asked_for(typed: str, detail: str):
+def test_wrong_arguments_are_refused_as_one_json_value_on_request(typed: str, detail: str):
     result = CliRunner().invoke(app, typed.split())
     said = json.loads(result.stdout)
     assert (result.exit_code, said["ok"], said["code"]) == (2, False, "arguments_invalid")

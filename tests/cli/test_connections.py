@@ -209,7 +209,7 @@ def test_answers_that_nobody_reads_take_a_bounded_amount_of_memory() -> None:
 
 @pytest.mark.parametrize("others_send", [b"", b"GET / HT", REQUEST], ids=["half-open", "half a header", "idle"])
 @pytest.mark.parametrize("limits", [{"most": 8}, {"most_of_one_address": 8}], ids=["in all", "of one address"])
-def test_past_the_cap_a_waiting_connection_makes_room_for_an_honest_one(
+def test_beyond_the_cap_a_waiting_connection_makes_room_for_an_honest_one(
     limits: dict[str, int], others_send: bytes
 ) -> None:
     async def answers(port: int) -> list[bytes]:

@@ -40,7 +40,7 @@ def test_a_line_of_structlog_has_them_too_and_its_own_figures_and_shows_no_key()
     assert "ab" * 18 not in line["message"]
 
 
-def test_what_dagster_configures_itself_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logging_that_dagster_configures_itself_uses_our_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "get_structlog_json_formatter", None)
     rename_json_keys()
     assert log.get_structlog_json_formatter is json_formatter

@@ -72,7 +72,7 @@ def test_nothing_is_wrong_with_a_whole_service_below_a_path_prefix(service: tupl
     assert service[0] == []
 
 
-def test_a_copy_of_it_is_as_sound(site: Site):
+def test_a_copy_of_the_service_is_as_sound(site: Site):
     assert site.defects() == []
 
 
@@ -111,7 +111,7 @@ def switched_off(site: Site) -> list[str]:
     return off
 
 
-def test_at_the_root_of_a_host_and_with_everything_switched_off_all_is_right(tmp_path: Path, site: Site):
+def test_a_service_at_the_root_with_everything_switched_off_has_no_fault(tmp_path: Path, site: Site):
     with addressed_service(tmp_path, **SWITCHED_OFF) as (_, base_url):
         defects, bare = read_service(base_url)
     assert defects == []
@@ -167,7 +167,7 @@ def test_a_generation_that_is_published_during_the_check_is_no_contradiction(sit
     assert defects_of(evidence) == []
 
 
-def test_what_stays_refused_is_named_as_unread_and_not_as_a_fault(site: Site):
+def test_an_address_that_keeps_refusing_is_reported_as_unread_and_not_as_a_fault(site: Site):
     refused = Kept(429, {"content-type": "application/problem+json", "retry-after": "7"}, b"{}")
     site.answers["GET", "/api/context"] = refused
     waited: list[float] = []
@@ -204,6 +204,6 @@ def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_w
 @pytest.mark.parametrize(
     "text", ["127.0.0.1:8000", "ftp://svc.example", "http://", "http://[::1", "http://127.0.0.1:99999"]
 )
-def test_what_is_no_address_is_refused_before_anything_is_asked(text: str):
+def test_an_invalid_address_is_refused_before_any_request(text: str):
     done = CliRunner().invoke(app, ["docs", "check", text, "--json"])
     assert (done.exit_code, json.loads(done.stdout)["code"]) == (2, "settings_invalid")

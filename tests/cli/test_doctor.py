@@ -102,7 +102,7 @@ def answering(status: int, content: bytes, media_type: str) -> Fault:
         (Fault("eth_chainId", rpc_error(-32000, "no key k3y")), "no chain id, but the JSON-RPC error -32000"),
     ],
 )
-def test_an_address_of_no_node_is_told_by_what_it_answers(tmp_path: Path, fault: Fault, detail: str):
+def test_an_address_that_is_no_node_is_recognised_by_its_answer(tmp_path: Path, fault: Fault, detail: str):
     with FaultNode(recorded_chain(), fault) as web_server:
         finding = the_one(chain(settings(tmp_path, rpc_urls=(web_server.url,))))
     assert_mends(finding, "fail", "Set the address of a node in SVC_RPC_URLS")
@@ -168,7 +168,7 @@ def test_a_coin_of_6_decimals_is_fine_and_a_treasury_without_code_too(tmp_path: 
     ]
 
 
-def test_contracts_of_which_no_node_of_the_chain_says_anything_are_unknown(tmp_path: Path, node: RecordedNode):
+def test_contracts_about_which_no_node_reports_anything_are_unknown(tmp_path: Path, node: RecordedNode):
     silent = settings(tmp_path, rpc_urls=("http://127.0.0.1:1/secret",), usdc_address=TOKEN)
     elsewhere = settings(tmp_path, rpc_urls=(node.url,), usdc_address=TOKEN, chain_id=1)
     one_of_two = settings(tmp_path, rpc_urls=(node.url, "http://127.0.0.1:1/secret"), usdc_address=TOKEN)
@@ -318,7 +318,7 @@ def test_secrets_that_the_first_start_makes_are_fine_before_and_after_it(tmp_pat
     assert the_one(secrets(held)) == Finding("secrets", "ok", "1 signing key")
 
 
-def test_a_job_that_fails_is_told_until_it_is_mended(tmp_path: Path):
+def test_a_failing_job_is_reported_until_it_recovers(tmp_path: Path):
     def ended(outcome: Outcome, reason: str | None = None) -> None:
         run = EndedRun("chain", outcome, MOMENT, 1.0, reason=reason)
         update_run_status(tmp_path, lambda status: with_run(status, run))

@@ -117,7 +117,7 @@ def test_without_a_terminal_nothing_is_approved_unless_a_script_says_yes(install
         ("a" * 64,),
     ],
 )
-def test_what_can_not_be_approved_is_refused(installation, arguments):
+def test_an_invalid_approval_is_refused(installation, arguments):
     installation.called("guardrail", "approve", *arguments, code=2)
 
 

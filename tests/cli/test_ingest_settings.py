@@ -34,7 +34,7 @@ WHICH = "Set SVC_TOKEN_ADDRESS, or name further tokens in SVC_TOKENS_FILE."
         ("workers", WORKERS, TOKEN, WHICH),
     ],
 )
-def test_what_is_not_set_is_named_once_with_its_cure(tmp_path, command, settings, what, cure):
+def test_a_missing_setting_is_named_once_with_its_cure(tmp_path, command, settings, what, cure):
     environment = {name: value.format(tmp=tmp_path) for name, value in settings.items()}
     result = called({"SVC_DATA_DIR": str(tmp_path / "data"), **environment}, "ingest", command)
     assert (result.exit_code, result.stderr.split("\n")) == (2, [f"svc: {what}", f"     {cure}", ""])

@@ -71,7 +71,7 @@ def _content(file: Path) -> str:
     return file.read_bytes().decode("latin-1")
 
 
-def test_what_can_not_be_done_is_said_with_a_cure(tmp_path):
+def test_impossible_commands_on_keys_end_with_a_cure(tmp_path):
     settings = Settings(_env_file=None, data_dir=tmp_path)
     installation = Installation(settings)
     open_ledger(settings, tmp_path).close()

@@ -39,7 +39,7 @@ def test_figures_count_blocks_of_each_class() -> None:
     assert (Figures(0, 0, 0, 0).recall, Figures(0, 0, 0, 0).false_blocks) == (None, None)
 
 
-def test_figures_are_told_by_source_and_by_group() -> None:
+def test_figures_are_reported_by_source_and_by_group() -> None:
     assert list(by_source(OUTCOMES)) == ["benign:shell-script", "dcg:edge", "dcg:fixture", "unheard"]
     groups = by_group(OUTCOMES)
     assert list(groups) == ["commands that destroy work", "shell scripts", "other"]

@@ -48,7 +48,9 @@ def test_a_command_on_what_is_in_a_ledger_refuses_a_directory_without_one(comman
 
 
 @pytest.mark.parametrize(("file", "fault"), [("none/graph.jsonl", "No such file or directory"), ("", "Is a directory")])
-def test_an_export_into_what_is_no_file_names_that_place_and_not_a_draft(file: str, fault: str, tmp_path: Path) -> None:
+def test_an_export_to_an_unwritable_place_names_that_place_and_not_a_draft(
+    file: str, fault: str, tmp_path: Path
+) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path / "var")
     open_ledger(settings, settings.data_dir).close()
     environment = {"SVC_DATA_DIR": str(settings.data_dir), "SVC_RPC_URLS": "http://127.0.0.1:9"}

@@ -241,7 +241,7 @@ def test_the_same_words_in_two_notes_are_two_statements(ledger: Ledger, tmp_path
     assert in_note(ledger, "Buy milk", "saturday.md"), "nobody knows whether the note that can't be read has it"
 
 
-def test_what_was_erased_of_a_graph_that_was_taken_along_stays_erased(ledger: Ledger, tmp_path: Path) -> None:
+def test_erased_nodes_of_a_transferred_graph_stay_erased(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", CLUB)
     import_notes(notes)
     take_along(tmp_path)
@@ -261,7 +261,7 @@ PILES = "Luis Ortega will replace the piles by 2026-08-20."
 @pytest.mark.parametrize(
     "others", [{"team.md": "# Team\n\nPresent: Luis Ortega\n"}, {"a.md": "Present: Luis Ortega"}, {}]
 )
-def test_a_task_stays_that_of_its_person_whom_its_note_names_as_owner_no_more(
+def test_a_task_stays_assigned_when_its_note_no_longer_names_the_person_as_owner(
     ledger: Ledger, tmp_path: Path, others: dict[str, str]
 ) -> None:
     pier = f"# Pier\n\nOwner: Luis Ortega\n\n{PILES}\n"
@@ -298,7 +298,7 @@ def test_people_of_one_note_are_known_in_all_others_in_whatever_order(ledger: Le
     assert import_notes(tmp_path / "notes")["written"] == 0
 
 
-def test_whom_no_note_names_as_a_person_any_more_is_mentioned_no_more(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_person_whom_no_note_introduces_any_more_is_no_longer_mentioned(ledger: Ledger, tmp_path: Path) -> None:
     notes = {"a.md": "# A\n\nOwner: Berlin Harbour\n", "b.md": "# B\n\nWe saw Berlin Harbour.\n"}
     import_notes(folder_of(tmp_path / "notes", notes))
     assert titles_of(ledger, "Person") == ["Berlin Harbour", "Berlin Harbour"]

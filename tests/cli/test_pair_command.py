@@ -71,7 +71,7 @@ def test_a_code_pairs_once_and_its_session_outlives_the_service(installation: In
         assert all(secret not in content for content in (rows, *kept))
 
 
-def test_a_companion_gives_the_codes_where_there_is_one(tmp_path: Path):
+def test_a_configured_companion_issues_the_codes(tmp_path: Path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
     installation.environment["SVC_APP_URL"] = "https://app.example"
     assert "https://app.example/profile" in installation.called("pair", code=2).stderr

@@ -66,7 +66,7 @@ def said_last(result: Result) -> dict[str, Any]:
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def test_beside_a_service_for_another_address_nothing_is_published(svc: Svc, tmp_path: Path):
+def test_next_to_a_service_for_another_address_nothing_is_published(svc: Svc, tmp_path: Path):
     House(tmp_path / "var", base_url="http://127.0.0.1:28310").publish(*FEW)
     before = current_generation(tmp_path / "var")
     elsewhere = {"SVC_PORT": "28330", "SVC_RPC_URLS": "http://127.0.0.1:9", "SVC_TOKEN_ADDRESS": TOKEN}
@@ -99,7 +99,7 @@ def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):
     assert "svc run" in said(result)["cure"]
 
 
-def test_what_a_run_did_is_one_json_value_and_one_of_another_token_exits_with_2(svc_of_few: Svc):
+def test_the_report_of_a_run_is_one_json_value_and_a_run_for_another_token_exits_with_2(svc_of_few: Svc):
     with RecordedNode(recorded_chain()) as node:
         result = svc_of_few("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
         other = svc_of_few(

@@ -22,7 +22,7 @@ def test_a_port_is_free_until_somebody_listens_on_it(host: str):
 
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1", "2001:db8::1", "no..name"])
-def test_a_host_that_is_none_of_this_machine_is_a_wrong_setting(host: str):
+def test_a_host_that_is_not_this_machines_is_a_wrong_setting(host: str):
     with pytest.raises(SettingsInvalid, match=f"^SVC_HOST={host} is not an address of this machine"):
         require_free_port(host, free_port(), "SVC_PORT")
 

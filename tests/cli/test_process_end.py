@@ -24,7 +24,7 @@ run_and_end(work)
 
 
 @pytest.mark.parametrize(("end", "code"), [("return", 0), ("sys.exit(0)", 0), ("sys.exit(3)", 3)])
-def test_a_process_that_is_done_tidies_up_and_is_not_taken_down(end: str, code: int):
+def test_a_finished_process_cleans_up_and_is_not_killed(end: str, code: int):
     done = ended_by(end)
     assert (done.returncode, done.stdout, done.stderr) == (code, "worked\ntidied up\n", "")
 

@@ -115,7 +115,7 @@ def test_three_lines_buy_a_key_and_each_can_be_repeated(shop: Shop, tmp_path: Pa
         service.wait(20)
 
 
-def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None:
+def test_missing_things_are_reported_with_a_cure(shop: Shop, tmp_path: Path) -> None:
     assert shop.run("quote", "--payer", PAYER.address, code=1)["code"] == "service_silent"
     assert shop.run("quote", code=2)["code"] == "settings_invalid"
     assert shop.run("pay", code=1)["code"] == "purchase_unknown"
@@ -132,7 +132,7 @@ def test_what_is_missing_is_said_with_a_cure(shop: Shop, tmp_path: Path) -> None
     assert shop.run("pay", "--key-file", str(tmp_path / "none"), code=2)["code"] == "settings_invalid"
 
 
-def test_a_payment_that_can_not_be_made_is_said_not_to_be(shop: Shop, tmp_path: Path) -> None:
+def test_a_payment_that_can_not_be_made_is_reported_as_not_made(shop: Shop, tmp_path: Path) -> None:
     """The payer has none of the coin; and what answers at the address is not a node."""
     step = {"from": PAYER.address, "asset": shop.environment["SVC_USDC_ADDRESS"], "chainId": 8453}
     call = calldata("transfer(address,uint256)", TREASURY, 10**30)
@@ -150,7 +150,7 @@ def test_a_payment_that_can_not_be_made_is_said_not_to_be(shop: Shop, tmp_path: 
 
 
 @pytest.mark.parametrize("mode", ["garbage", "empty", "no_result", "wrong_types"])
-def test_what_is_no_answer_of_a_node_is_an_error_of_it(mode: str) -> None:
+def test_an_unusable_answer_of_a_node_is_an_rpc_error(mode: str) -> None:
     with Provider(FakeChain(), mode) as node, Rpc(node.url) as rpc, pytest.raises(RpcError):
         rpc.call("eth_chainId")
 
@@ -311,7 +311,7 @@ def test_purchases_are_found_by_quote_or_the_newest_and_never_outside_their_dire
             purchases.find(other)
 
 
-def test_a_payment_whose_place_was_taken_is_not_paid_again(shop: Shop, tmp_path: Path) -> None:
+def test_a_payment_whose_nonce_was_taken_is_not_paid_again(shop: Shop, tmp_path: Path) -> None:
     step = {"from": PAYER.address, "to": TREASURY, "asset": shop.environment["SVC_USDC_ADDRESS"], "chainId": 8453}
     quote = {"quoteId": "q", "data": {"next": {"pay": step}}}
     Purchases(tmp_path).keep(Purchase("http://x", quote, "0x" + "11" * 32, 0, "0x00"))

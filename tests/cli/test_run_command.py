@@ -96,7 +96,7 @@ def test_without_a_chain_that_answers_the_api_stays_up_and_the_schedule_goes_on_
         dead.close()
 
 
-def test_a_worker_that_is_killed_in_the_first_run_is_told_and_its_run_is_recorded_as_lost(tmp_path: Path):
+def test_a_worker_that_is_killed_in_the_first_run_is_reported_and_its_run_is_recorded_as_lost(tmp_path: Path):
     never = Fault("eth_getLogs", always(Reply(delay_s=HANG_S)))
     with FaultNode(recorded_chain(), never) as node:
         installation = Installation(tmp_path, SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)

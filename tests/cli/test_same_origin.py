@@ -79,7 +79,7 @@ def test_own_pages_and_local_programs_pass(request_scope):
         (scope("DELETE", "/anything"), MediaTypeUnsupported),
     ],
 )
-def test_what_another_page_can_send_is_refused(request_scope, problem):
+def test_requests_that_another_page_can_send_are_refused(request_scope, problem):
     with pytest.raises(problem):
         check_request(request_scope)
 

@@ -60,7 +60,7 @@ def test_a_child_that_ended_is_reported_with_its_code(tmp_path: Path):
     children.stop()
 
 
-def test_what_a_killed_supervisor_left_is_ended_by_the_next(tmp_path: Path):
+def test_the_next_supervisor_ends_what_a_killed_one_left_running(tmp_path: Path):
     record = tmp_path / "children.json"
     supervisor = subprocess.Popen(
         [

@@ -57,7 +57,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield running
 
 
-def test_what_one_host_writes_the_other_finds_at_once(hosts: Service) -> None:
+def test_a_write_on_one_host_is_found_on_the_other_at_once(hosts: Service) -> None:
     headers = hosts.key()
     for writing, reading in (hosts.hosts, hosts.hosts[::-1]):
         word = f"overlay{writing.name}"

@@ -345,9 +345,7 @@ def test_the_command_prints_a_line_per_check_and_fails_unless_proven(
         ("http://a", "http://a:x"),
     ],
 )
-def test_an_address_that_is_none_is_an_operators_problem(
-    url: str, rpc: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_address_is_an_operators_problem(url: str, rpc: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         verify(url, rpc, as_json=True)
     assert json.loads(capsys.readouterr().out)["code"] == "settings_invalid"

@@ -146,13 +146,13 @@ def test_one_token_can_be_verified_alone(site: Site) -> None:
         (lambda token: token.update(blockHash="0x" + "11" * 32), {"one block", "block hash"}),
     ],
 )
-def test_what_is_changed_in_its_document_is_caught(
+def test_a_change_in_a_further_tokens_document_is_caught(
     site: Site, change: Callable[[Any], object], caught: set[str]
 ) -> None:
     assert failing(changed(site, change)) == caught
 
 
-def test_what_is_changed_in_its_list_is_caught(site: Site) -> None:
+def test_a_change_in_a_further_tokens_list_is_caught(site: Site) -> None:
     header, first, second = gzip.decompress(site[SECOND_LIST]).decode().splitlines()
     (one, most), (other, least) = first.split(","), second.split(",")
     moved = [header, f"{one},{int(most) + 1}", f"{other},{int(least) - 1}"]

@@ -169,7 +169,7 @@ def test_a_mirror_signs_nothing_itself(ask, sites, tmp_path):
     assert "is not signed by a key of the service" in fault
 
 
-def test_without_keys_nothing_can_be_said(ask, sites):
+def test_without_keys_a_mirror_can_not_be_checked(ask, sites):
     with pytest.raises(KeysUnknown):
         ask(sites[1], keys_file=None)
 

@@ -307,7 +307,7 @@ def test_the_command_proves_a_folder_and_refuses_what_is_no_hash(
         ),
     ],
 )
-def test_what_is_neither_a_service_nor_a_folder_is_said(
+def test_a_target_that_is_neither_a_service_nor_a_folder_is_reported(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -50,7 +50,7 @@ def test_the_constitution_is_loaded_once(ledger: Ledger) -> None:
     assert report["newest"][0]["payload"]["actor"]["name"] == "constitution"
 
 
-def test_what_waits_is_listed_approved_and_rejected(ledger: Ledger) -> None:
+def test_waiting_proposals_are_listed_approved_and_rejected(ledger: Ledger) -> None:
     first, second = (
         propose(ledger, proposal(goal(name, visibility="public")), alignment=no_rules).seq for name in ("g", "h")
     )
@@ -134,7 +134,7 @@ def test_an_owner_is_forgotten(ledger: Ledger) -> None:
     assert "A secret" not in json.dumps(svc("audit", "--newest", "10"))
 
 
-def test_an_owner_of_whom_there_is_nothing_is_not_forgotten_and_no_file_is_touched(
+def test_an_owner_without_data_is_not_forgotten_and_no_file_is_touched(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cli.world.erase", lambda callers: pytest.fail("a file would be erased"))
@@ -219,7 +219,7 @@ def test_half_a_file_imports_nothing(ledger: Ledger, tmp_path: Path) -> None:
     assert svc("export", str(file), "--owner", "0x12", code=2)["code"] == "owner_invalid"
 
 
-def test_what_of_notes_is_in_no_node_is_told(ledger: Ledger, tmp_path: Path) -> None:
+def test_parts_of_notes_that_are_in_no_node_are_reported(ledger: Ledger, tmp_path: Path) -> None:
     notes = tmp_path / "bread"
     notes.mkdir()
     (notes / "dough.md").write_text("# Dough\n\n```\n3 parts rye, 1 part spelt\n```\n\nIt rests for a night.\n")
@@ -308,7 +308,7 @@ def test_a_graph_called_by_the_folders_name_alone_goes_on_only_if_its_owner_says
     assert import_notes(notes, "--graph", hashed)["graph"] == import_notes(notes)["graph"] == hashed
 
 
-def test_what_only_a_deleted_note_said_ends_with_its_document(ledger: Ledger, tmp_path: Path) -> None:
+def test_statements_of_only_a_deleted_note_end_with_its_document(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(
         tmp_path / "notes",
         kept="# Kept\n\n- [ ] paint\n\nask @ada",
@@ -339,7 +339,7 @@ def test_a_renamed_note_is_read_under_its_new_name_only(ledger: Ledger, tmp_path
     assert (again["moved"], again["gone"], again["written"]) == (0, 0, 0)
 
 
-def test_what_was_erased_or_corrected_of_a_note_stays_so_when_its_file_is_renamed_and_edited(
+def test_erased_or_corrected_parts_of_a_note_stay_so_when_its_file_is_renamed_and_edited(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     notes = folder_of(
@@ -381,7 +381,7 @@ DIARY = "# Today\n\nRosa came at noon.\n\nBring the blue card.\n\nParking is beh
         pytest.param(("other.md", "today.md"), (DIARY, "# Other\n\nNothing of this.\n\nIt is so."), id="names swapped"),
     ],
 )
-def test_what_was_erased_or_retracted_of_a_note_stays_so_where_another_text_has_its_name_by_now(
+def test_erased_or_retracted_parts_of_a_note_stay_so_when_another_text_has_taken_its_name(
     ledger: Ledger, tmp_path: Path, names: tuple[str, str], texts: tuple[str, str]
 ) -> None:
     notes = folder_of(tmp_path / "notes", today=DIARY, other="# Other\n\nNothing of this.\n\nIt is so.")
@@ -438,7 +438,7 @@ def test_a_note_that_was_rewritten_is_the_document_that_it_was(ledger: Ledger, t
     assert titles_of(tmp_path, "Document") == ["New", "Now", "Other"]
 
 
-def test_of_two_notes_that_are_alike_the_one_of_its_own_name_goes_on_where_folders_were_put_in_order(
+def test_if_identical_notes_are_moved_the_one_with_the_same_name_continues_the_document(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     text = "# Plan\n\nWe meet at noon."
@@ -491,7 +491,7 @@ def test_a_note_that_cannot_be_read_is_not_gone(ledger: Ledger, tmp_path: Path) 
     assert titles_of(tmp_path, "Task") == ["ship"]
 
 
-def test_what_was_erased_is_counted_when_its_notes_are_read_again(ledger: Ledger, tmp_path: Path) -> None:
+def test_erased_parts_are_counted_when_their_notes_are_read_again(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     graph = import_notes(notes)["graph"]
     svc("forget", "local:bob")

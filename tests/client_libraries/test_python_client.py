@@ -135,7 +135,7 @@ def run_example(example: str, **given: Any) -> dict[str, Any]:
     return names
 
 
-def test_what_llms_txt_names_as_free_answers_without_a_key(setting: Setting) -> None:
+def test_the_free_routes_in_llms_txt_answer_without_a_key(setting: Setting) -> None:
     guide = httpx.get(setting.base_url + "/llms.txt").text
     named = re.findall(r"`POST (\S+?)\?(\w+)=\.\.\.`", guide)
     assert [name for _, name in named] == ["action", "search"]

@@ -58,7 +58,7 @@ def answer(status: int, body: Any, retry_after_s: float | None) -> Response:
 
 
 @pytest.mark.parametrize("row", json.loads(Path(__file__).with_name("retry_rules.json").read_text()), ids=str)
-def test_a_request_goes_again_where_that_can_help_and_can_do_nothing_twice(row: dict[str, Any]) -> None:
+def test_a_request_is_retried_if_that_can_help_and_can_do_nothing_twice(row: dict[str, Any]) -> None:
     """The JavaScript client follows the same table: `tests/web/js_client_rules.mjs`."""
     request, said = Request("POST", "/x", row["repeatable"]), row["reply"]
     reply = Lost("reset") if said is None else answer(said["status"], said["body"], said["retryAfterS"])
@@ -131,7 +131,7 @@ def test_a_path_names_a_node_whole_whatever_characters_its_id_has() -> None:
     ]
 
 
-def test_what_may_not_go_twice_is_not_sent_again() -> None:
+def test_a_request_that_must_not_be_repeated_is_not_sent_again() -> None:
     transport, seen = served(httpx.ReadError("gone"))
     with pytest.raises(Unreachable, match="memory/design"):
         client_of(transport).design_memory(agent={"id": "a"}, goals=["x"], mode="apply")
@@ -139,7 +139,7 @@ def test_what_may_not_go_twice_is_not_sent_again() -> None:
 
 
 @pytest.mark.parametrize("row", REQUESTS["addresses"], ids=str)
-def test_an_address_that_can_be_none_is_refused_before_anything_is_sent(row: dict[str, Any]) -> None:
+def test_an_impossible_address_is_refused_before_anything_is_sent(row: dict[str, Any]) -> None:
     """The JavaScript client follows the same tables."""
     transport, seen = served((200, {}, {}))
     client = Client(row["base"], http=httpx.Client(transport=transport))
@@ -191,7 +191,7 @@ def test_a_graph_is_built_from_a_whole_request_or_from_keywords() -> None:
         assert typing.get_type_hints(variant) == typing.get_type_hints(flows.BuildMembers)
 
 
-def test_a_build_from_keywords_goes_again_only_where_it_can_do_nothing_twice() -> None:
+def test_a_build_from_keywords_is_retried_only_if_it_can_do_nothing_twice() -> None:
     transport, seen = served(httpx.ReadError("gone"), (200, {}, {}), httpx.ReadError("gone"))
     client = client_of(transport)
     client.build(mode="apply", graphId="g", nodes=[])
@@ -236,7 +236,7 @@ def test_a_refusal_is_an_exception_with_code_links_and_time(status: int, kind: t
     assert "some_code" in str(error)
 
 
-def test_an_error_that_is_no_problem_document_is_refused_all_the_same() -> None:
+def test_an_error_that_is_no_problem_document_still_raises_a_refusal() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(400, text="<html>bad</html>"))
     with pytest.raises(BadRequest) as refused:
         client_of(transport).plans()

@@ -85,7 +85,7 @@ def operation(method: str = "GET", path: str = "/things", **node: Any) -> Operat
         ({}, "any"),
     ],
 )
-def test_a_type_is_said_in_words(schema: dict[str, Any], words: str):
+def test_a_type_is_described_in_words(schema: dict[str, Any], words: str):
     assert kind_of(described(), schema) == words
 
 
@@ -271,7 +271,7 @@ def test_only_a_refusal_that_has_a_case_says_that_money_is_in_one():
     }
 
 
-def test_a_503_is_repeated_only_where_that_may_help():
+def test_a_503_is_retried_only_if_that_may_help():
     refused = {
         "content": {
             "application/problem+json": {

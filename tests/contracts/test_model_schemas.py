@@ -29,6 +29,6 @@ def test_two_publications_have_one_schema_of_a_model_which_neither_changes():
     )
 
 
-def test_what_is_sent_has_another_schema_than_what_is_answered():
+def test_requests_and_answers_have_different_schemas():
     sent, answered = (schema_of(CapabilityRegistry, mode) for mode in ("validation", "serialization"))
     assert sent != answered

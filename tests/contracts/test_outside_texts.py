@@ -30,7 +30,7 @@ ADDRESS = "0x" + "70" * 20
         ("", None),
     ],
 )
-def test_what_orders_hides_or_breaks_lines_is_gone(text, shown):
+def test_characters_that_reorder_hide_or_break_lines_are_removed(text, shown):
     assert outside_text(text, 64) == shown
 
 

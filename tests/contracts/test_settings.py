@@ -193,7 +193,7 @@ def test_an_address_that_is_published_has_no_user_and_no_password(monkeypatch, n
         "null",
     ],
 )
-def test_what_no_browser_sends_as_its_origin_is_refused(monkeypatch, value):
+def test_an_origin_that_no_browser_sends_is_refused(monkeypatch, value):
     monkeypatch.setenv("SVC_ALLOWED_ORIGINS", value)
     with pytest.raises(SettingsInvalid) as refused:
         load_settings()
@@ -272,7 +272,7 @@ def test_the_base_url_defaults_to_where_the_api_listens(monkeypatch):
         "0x174AFE7A032B5A33A3270A9F6C30746E25708532",
     ],
 )
-def test_addresses_are_taken_with_their_checksum_or_without_one_and_kept_in_lower_case(monkeypatch, value):
+def test_addresses_are_accepted_with_or_without_checksum_and_stored_in_lower_case(monkeypatch, value):
     monkeypatch.setenv("SVC_TOKEN_ADDRESS", value)
     assert load_settings().token_address == "0x174afe7a032b5a33a3270a9f6c30746e25708532"
 
@@ -291,7 +291,7 @@ def test_addresses_are_taken_with_their_checksum_or_without_one_and_kept_in_lowe
     ],
 )
 @pytest.mark.parametrize("name", ["SVC_RPC_URLS", "SVC_COINBASE_URL", "SVC_BASE_URL"])
-def test_an_address_that_is_none_is_refused_without_repeating_it(monkeypatch, name, value):
+def test_an_invalid_address_is_refused_without_repeating_it(monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsInvalid, match=f"{name}: .*an address is http://") as refused:
         load_settings()

@@ -60,7 +60,7 @@ def test_a_token_is_bound_to_action_owner_time_and_key(
 
 
 @pytest.mark.parametrize("token", ["", "x", "svcga1..", "svcga1.a.b", "svcga2.e30.e30", "é", "svcga1." + "a" * 2_000])
-def test_what_is_no_token_is_malformed(token: str) -> None:
+def test_an_unparseable_token_is_malformed_or_forged(token: str) -> None:
     assert verified(token, KEY) is Outcome.MALFORMED or verified(token, KEY) is Outcome.FORGED
 
 

@@ -198,7 +198,7 @@ STARTS = {"": "o ", "bash": "echo ", "robot": ""}
 
 
 @pytest.mark.parametrize("tool", STARTS)
-def test_what_repeats_is_judged_in_bounded_time(tool: str) -> None:
+def test_repetitive_text_is_judged_in_bounded_time(tool: str) -> None:
     judge = default_guardrail()
     slow = {}
     for part in REPEATED if ROUNDS > 1 else REPEATED[list(STARTS).index(tool) :: len(STARTS)]:
@@ -234,7 +234,7 @@ UNFINISHED: Mapping[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", UNFINISHED)
-def test_what_never_ends_is_not_searched_for_its_end_again_and_again(name: str) -> None:
+def test_an_unfinished_construct_is_not_searched_for_its_end_repeatedly(name: str) -> None:
     tool, start, part = UNFINISHED[name]
     action = start + part * ((64_000 - len(start)) // len(part)) + ",b"
     began = time.process_time()

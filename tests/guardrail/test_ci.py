@@ -39,7 +39,7 @@ def test_the_commands_of_a_dockerfile(text: str, expected: list[str]) -> None:
     assert lines(read_dockerfile(text)) == expected
 
 
-def test_what_a_dockerfile_runs_is_in_the_image_and_sure_only_for_run() -> None:
+def test_commands_of_a_dockerfile_run_in_the_image_and_are_certain_only_for_run() -> None:
     text = 'WORKDIR /srv\nWORKDIR app\nRUN a\nCMD b\nENTRYPOINT ["c"]'
     calls = read_dockerfile(text).calls
     assert [(line(call), call.sure, call.host) for call in calls] == [

@@ -70,7 +70,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
         (("allow-once", "ABCD2345"), 1),
     ],
 )
-def test_the_exit_code_says_what_came_of_it(
+def test_the_exit_code_tells_the_outcome(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], code: int
 ) -> None:
     assert run(capsys, *arguments)[0] == code
@@ -251,7 +251,7 @@ def test_a_policy_file_is_checked_and_its_schema_is_printed(capsys: pytest.Captu
     assert not Draft202012Validator(schema).is_valid({"version": 1, "rules": [{"decision": "deny", "efect": "send"}]})
 
 
-def test_what_is_trusted_is_shown_whole() -> None:
+def test_a_policy_is_shown_whole_before_it_is_trusted() -> None:
     Path(".svc-guardrail.yaml").write_text("version: 1\nrules:\n- {decision: allow, effect: delete} # \u202e\u200b\n")
     shown = typed("no\n", "trust")
     assert "decision: allow" in shown
@@ -317,7 +317,7 @@ def test_a_directory_that_is_open_to_others_is_a_fault(home: Path) -> None:
     assert "open to other users" in typed("yes\n", "trust")
 
 
-def test_what_was_held_back_passes_once_after_a_person_typed_its_code(home: Path) -> None:
+def test_an_action_that_was_held_back_passes_once_after_a_person_typed_its_code(home: Path) -> None:
     digest = "0" * 64
     line = audit_line(
         now=time.time(),

@@ -34,7 +34,7 @@ def code(tmp_path: Path) -> Path:
     return module
 
 
-def test_what_was_made_is_kept_and_loaded_by_the_next(tmp_path: Path, code: Path) -> None:
+def test_compiled_data_is_stored_and_loaded_by_the_next_process(tmp_path: Path, code: Path) -> None:
     make, file = Maker(), tmp_path / "kept.json"
     assert load_compiled(file, SOURCES, [code], make) == load_compiled(file, SOURCES, [code], make) == {"rows": [1]}
     assert make.times == 1
@@ -50,13 +50,15 @@ def test_what_was_made_is_kept_and_loaded_by_the_next(tmp_path: Path, code: Path
         {"a.yaml": b"- a\n", "c.yaml": b"- b\n"},
     ],
 )
-def test_it_is_made_anew_of_other_sources(tmp_path: Path, code: Path, changed: dict[str, bytes]) -> None:
+def test_compiled_data_is_rebuilt_when_its_sources_change(
+    tmp_path: Path, code: Path, changed: dict[str, bytes]
+) -> None:
     make, file = Maker(), tmp_path / "kept.json"
     load_compiled(file, SOURCES, [code], make)
     assert load_compiled(file, changed, [code], make) == {"rows": [2]}
 
 
-def test_it_is_made_anew_by_other_code(tmp_path: Path, code: Path) -> None:
+def test_compiled_data_is_rebuilt_when_its_code_changes(tmp_path: Path, code: Path) -> None:
     make, file = Maker(), tmp_path / "kept.json"
     load_compiled(file, SOURCES, [code], make)
     code.write_text("one = 2\n")
@@ -64,7 +66,7 @@ def test_it_is_made_anew_by_other_code(tmp_path: Path, code: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"data": {}}', b"\xff"])
-def test_a_file_that_is_damaged_is_made_anew(tmp_path: Path, code: Path, content: bytes) -> None:
+def test_a_damaged_compiled_file_is_rebuilt(tmp_path: Path, code: Path, content: bytes) -> None:
     file = tmp_path / "kept.json"
     file.write_bytes(content)
     assert load_compiled(file, SOURCES, [code], Maker()) == {"rows": [1]}

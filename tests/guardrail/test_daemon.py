@@ -166,7 +166,7 @@ def test_an_installation_that_was_changed_is_another(tmp_path: Path, monkeypatch
     assert identity() == seen[-1]
 
 
-def test_a_process_that_nobody_asks_ends_and_leaves_no_socket(runtime: Path) -> None:
+def test_an_idle_process_ends_and_leaves_no_socket(runtime: Path) -> None:
     subprocess.run([sys.executable, "-P", "-c", SERVE, "0.1"], check=True, timeout=20)
     assert not (runtime / socket_name(identity())).exists()
 

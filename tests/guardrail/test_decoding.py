@@ -100,7 +100,7 @@ def test_an_encoded_run_is_decoded(encoded: str) -> None:
     assert "rm -rf /home" in decoded_runs(f"run {encoded} now")
 
 
-def test_base64_of_what_is_no_text_is_none() -> None:
+def test_base64_of_binary_data_is_not_decoded() -> None:
     assert from_base64(base64.b64encode(bytes(range(200, 240))).decode()) is None
 
 
@@ -170,11 +170,11 @@ def test_a_pipeline_of_constant_text_is_worked_out(commands: list[list[str]]) ->
         [["printf", "-v", "x", "y"]],
     ],
 )
-def test_what_is_not_constant_has_no_output(commands: list[list[str]]) -> None:
+def test_a_pipeline_that_is_not_constant_has_no_known_output(commands: list[list[str]]) -> None:
     assert constant_output(piped(*commands)) is None
 
 
-def test_what_inflates_without_end_is_not_followed() -> None:
+def test_a_decompression_bomb_is_not_followed() -> None:
     bomb = base64.b64encode(gzip.compress(b"a" * 10_000_000)).decode()
     assert constant_output(piped(["echo", bomb], ["base64", "-d"], ["gunzip"])) is None
 

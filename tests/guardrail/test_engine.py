@@ -161,7 +161,7 @@ def test_harmless_and_not_covered_are_different_answers() -> None:
     assert len({answer.reason for answer in (harmless, unread, prose)}) == 3
 
 
-def test_nothing_is_asked_unless_the_caller_can_ask() -> None:
+def test_nobody_is_asked_unless_the_caller_can_ask() -> None:
     assert GUARDRAIL.check("guard").decision == "deny"
     assert GUARDRAIL.check("guard", options=Options(may_ask=True)).decision == "ask"
     assert GUARDRAIL.check("unread").decision == "allow"
@@ -186,7 +186,7 @@ def test_nothing_is_asked_unless_the_caller_can_ask() -> None:
         ("x", "medium", {5: 1}, "context_invalid", "/context"),
     ],
 )
-def test_what_cannot_be_judged_is_denied_with_the_problem(
+def test_input_that_cannot_be_judged_is_denied_with_the_problem(
     action: Any, severity: str, context: Any, code: str, pointer: str
 ) -> None:
     verdict = GUARDRAIL.check(action, severity, context)
@@ -213,7 +213,7 @@ def test_too_much_that_could_not_be_read_is_denied() -> None:
 
 
 @pytest.mark.parametrize("severity", ["low", "medium", "high", "critical"])
-def test_what_was_not_read_to_its_end_is_denied(severity: str) -> None:
+def test_an_action_that_was_not_read_to_its_end_is_denied(severity: str) -> None:
     stopped = replace(UNREAD, stopped=True)
     padded = guardrail(interpret=lambda reading, facts: Interpretation(uncovered=(stopped,), coverage="partial"))
     assert padded.check("x", severity).matched_guardrails == ("uncovered.not-read-to-the-end",)
@@ -277,7 +277,7 @@ def test_the_workspace_of_a_workflow_or_an_image_is_a_copy(name: str, text: str)
 @pytest.mark.parametrize(
     "command", ["rm -rf src", "rm -rf ~/work", "gh repo edit --visibility public", "git push --force origin main"]
 )
-def test_what_only_a_runner_fills_in_lets_no_command_pass(command: str, mark: str) -> None:
+def test_placeholders_of_a_runner_let_no_command_pass(command: str, mark: str) -> None:
     judge = default_guardrail()
     assert not judge.check(command).passed
     assert not judge.check(f"{mark}\n{command}").passed
@@ -312,7 +312,7 @@ def test_a_package_is_published_by_a_job_and_by_an_agent_only_if_a_person_agrees
         "FROM debian:12\nRUN echo 'source /etc/profile' >> /root/.bashrc\n",
     ],
 )
-def test_what_a_job_does_to_what_is_its_own_passes(action: str) -> None:
+def test_actions_of_a_job_on_its_own_things_pass(action: str) -> None:
     assert default_guardrail().check(action).passed
 
 
@@ -335,7 +335,7 @@ def test_what_a_job_does_to_what_is_its_own_passes(action: str) -> None:
         "mongosh shop --eval 'db.users.drop()'",
     ],
 )
-def test_no_mark_of_a_job_reaches_what_is_somebody_elses(action: str) -> None:
+def test_no_mark_of_a_job_covers_what_belongs_to_somebody_else(action: str) -> None:
     assert not default_guardrail().check(action).passed
 
 
@@ -493,7 +493,7 @@ def test_a_reset_is_judged_by_what_it_takes_away(action: str, state: str, ahead:
 
 
 @pytest.mark.parametrize("action", ["mkfs.ext4 /dev/sdb1", "dd if=/dev/zero of=/dev/sda", "wipefs -a /dev/sdb"])
-def test_a_disk_is_made_anew_with_approval_and_backup_but_not_in_production(action: str) -> None:
+def test_a_disk_may_be_reformatted_with_approval_and_backup_but_not_in_production(action: str) -> None:
     claimed = {"approved": True, "backup_available": True}
     judge = default_guardrail()
     assert judge.check(action, context={"environment": "development", **claimed}).passed

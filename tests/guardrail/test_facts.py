@@ -87,7 +87,7 @@ def test_an_environment_is_understood_by_its_first_or_last_word(name: str, envir
         ({"suite": {"a", "b"}}, "/context", "not a JSON value"),
     ],
 )
-def test_what_is_wrong_is_refused_with_its_place_and_the_nearest_right_word(
+def test_a_wrong_fact_is_refused_with_its_place_and_the_nearest_valid_word(
     context: dict[str, Any], pointer: str, words: str
 ) -> None:
     with pytest.raises(ContextInvalid) as refusal:

@@ -84,7 +84,7 @@ def test_addresses_in_bulk_are_personal_data() -> None:
     assert len(find(text)) == 5
 
 
-def test_a_finding_has_the_place_of_the_secret_alone() -> None:
+def test_a_finding_contains_only_the_place_of_the_secret() -> None:
     text = "ü AccountKey=" + "Qx7Wm1Rt6Yp3Bz9C" * 5 + "Qx7Wm1==;"
     (finding,) = find(text)
     assert finding == Finding("azure-storage-key", "certain", 13, 101)
@@ -161,11 +161,11 @@ _PIECES = (
 
 @settings(max_examples=60 * ROUNDS, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(_PIECES), max_size=4).map("".join), max_size=120))
-def test_lines_without_findings_are_told_together_as_one_by_one(lines: list[str]) -> None:
+def test_lines_without_findings_are_recognised_in_bulk_as_one_by_one(lines: list[str]) -> None:
     assert list(without_findings(lines)) == [line for line in lines if not find(line)]
 
 
-def test_the_end_of_a_line_is_to_every_shape_what_the_end_of_a_text_is() -> None:
+def test_every_shape_treats_the_end_of_a_line_like_the_end_of_a_text() -> None:
     either_end = re.compile(r"\(\?:[\^$]\|\[\^(?![^]]*\\s)[^]]*]\)")  # a following character may be a line break too
     sign, end = re.compile(r"\\[^AzB]|\[(?:\\.|[^]\\])*]"), re.compile(r"[\^$]|\\[AzB]")
     for pattern, _ in formats._ROWS:

@@ -505,7 +505,7 @@ def test_a_reason_has_rule_and_remedy_and_tells_nobody_to_claim_approval(work: P
     assert "approv" not in reason
 
 
-def test_where_nobody_can_be_asked_the_reason_says_so(work: Path, tmp_path: Path) -> None:
+def test_if_nobody_can_be_asked_the_reason_says_so(work: Path, tmp_path: Path) -> None:
     assert judged("frobnicate", work, tmp_path, can_ask=False).reason.endswith("this harness can't ask one.")
 
 
@@ -648,7 +648,7 @@ def line(decision: str = "deny", at: float = NOW, action: str = "ls", digest: st
     )
 
 
-def test_a_line_is_for_the_owner_alone_and_masks_secrets(tmp_path: Path) -> None:
+def test_an_audit_line_is_for_the_owner_only_and_masks_secrets(tmp_path: Path) -> None:
     log = tmp_path / "state" / "audit.jsonl"
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     write_audit(line(action=f"curl -H 'Authorization: token {token}' https://api.github.com"), log)

@@ -264,7 +264,7 @@ def test_an_adapter_names_what_it_was_written_for(harness: Any) -> None:
 
 
 @pytest.mark.parametrize("harness", HARNESSES.values(), ids=lambda harness: harness.name)
-def test_what_is_installed_is_taken_out_again(harness: Any, tmp_path: Path) -> None:
+def test_an_installed_hook_can_be_removed_again(harness: Any, tmp_path: Path) -> None:
     change = plan(harness, home=tmp_path)
     change.apply()
     settings = json.loads(change.path.read_text())

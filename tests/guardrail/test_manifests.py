@@ -93,7 +93,7 @@ def test_a_manifest_is_told_from_workflows_and_scripts(text: str, language: Lang
         (PLAY % "selinux: {state: disabled}", PLAY % "selinux: {state: enforcing, policy: targeted}"),
     ],
 )
-def test_what_is_feared_of_a_manifest_is_blocked_and_its_look_alike_passes(
+def test_a_harmful_manifest_is_blocked_and_its_look_alike_passes(
     guardrail: Guardrail, feared: str, look_alike: str
 ) -> None:
     assert not guardrail.check(feared, "medium", {}).passed
@@ -123,7 +123,7 @@ def test_a_template_in_a_task_is_never_empty(guardrail: Guardrail) -> None:
         ),
     ],
 )
-def test_what_is_not_read_of_a_manifest_is_named(text: str, reason: str) -> None:
+def test_the_unread_parts_of_a_manifest_are_named(text: str, reason: str) -> None:
     assert [part.reason for part in manifests.read(text).uncovered] == [reason]
 
 

@@ -51,7 +51,7 @@ def guardrail() -> Guardrail:
         ("#!/usr/bin/env ruby\nsystem('rm -rf ~')", "#!/usr/bin/env ruby\nsystem('ls ~')"),
     ],
 )
-def test_what_is_feared_of_a_program_is_blocked_and_its_look_alike_passes(
+def test_a_harmful_program_is_blocked_and_its_look_alike_passes(
     guardrail: Guardrail, feared: str, look_alike: str
 ) -> None:
     assert not guardrail.check(feared, "medium", {}).passed

@@ -159,7 +159,7 @@ def test_work_in_a_system_or_home_directory_has_no_workspace(cwd: str, place: st
 
 
 @pytest.mark.parametrize("cwd", ["/srv/app", "/opt/shop/api", "/var/www/site", "/usr/src/tool"])
-def test_who_works_in_the_directory_of_an_application_works_on_it(cwd: str) -> None:
+def test_work_in_the_directory_of_an_application_is_work_on_it(cwd: str) -> None:
     assert place_of("src/a.py", Facts(cwd=cwd)) == "workspace"
     assert place_of("node_modules", Facts(cwd=cwd)) == "rebuildable"
     assert place_of("/etc/passwd", Facts(cwd=cwd)) == "system"

@@ -146,7 +146,7 @@ def test_ordinary_words_pass_without_being_judged(engine: Guardrail, text: str) 
         "kobaba " * 400,
     ],
 )
-def test_anything_else_is_left_to_be_judged(engine: Guardrail, text: str) -> None:
+def test_any_other_text_is_left_to_the_full_judgement(engine: Guardrail, text: str) -> None:
     assert not engine.surely_passing([text])
 
 
@@ -206,7 +206,7 @@ many_texts = st.lists(
 
 @settings(max_examples=40 * ROUNDS, deadline=None)
 @given(many_texts)
-def test_texts_pass_together_that_pass_one_by_one(engine: Guardrail, together: list[str]) -> None:
+def test_texts_that_pass_one_by_one_pass_together(engine: Guardrail, together: list[str]) -> None:
     assert engine.surely_passing(together) == {text for text in together if engine.surely_passing([text])}
 
 

@@ -238,7 +238,7 @@ def test_hostile_text_is_decided_quickly(hostile: str) -> None:
         ("on: push\njobs:\n  a:\n    steps:\n      - run: make\n", {"tool": "bash"}, Language.BASH),
     ],
 )
-def test_what_asks_for_the_action_helps_to_tell_words_from_commands(
+def test_the_requesting_tool_helps_to_tell_words_from_commands(
     action: str, context: dict[str, str], expected: Language
 ) -> None:
     assert decide(action, parse_context(context)[0]) is expected

@@ -262,7 +262,7 @@ def test_operands_after_a_redirection_are_operands() -> None:
         ("$(printf rm) -rf $(echo Lw== | base64 -d)", ["printf rm", "echo Lw==", "base64 -d", "rm -rf /"]),
     ],
 )
-def test_what_runs_is_read_and_what_is_quoted_is_not(text: str, expected: list[str]) -> None:
+def test_running_parts_are_read_and_quoted_parts_are_not(text: str, expected: list[str]) -> None:
     assert lines(text) == expected
 
 
@@ -492,7 +492,7 @@ def test_a_function_that_is_called_again_in_the_same_way_is_read_once() -> None:
     assert not any(part.stopped for part in read(text).uncovered)
 
 
-def test_a_function_is_read_anew_where_what_it_speaks_of_has_changed() -> None:
+def test_a_function_is_read_again_if_the_things_it_refers_to_have_changed() -> None:
     text = f"{MANY}{COPY}to=a\ncopy x a\ncopy x b\ncopy x a"
     assert lines(text)[70:] == ["cp p a", "cp q a", "cp p b", "cp q b"]
 

@@ -95,11 +95,11 @@ def test_commands_that_a_database_hands_to_a_shell_are_calls(text: str, calls: l
 
 
 @pytest.mark.parametrize("text", ["DELETE FROM 'a", "DELETE FROM", "UPDATE a", "FROB a", "CALL p()"])
-def test_what_is_no_whole_statement_is_uncovered(text: str) -> None:
+def test_an_incomplete_statement_is_uncovered(text: str) -> None:
     assert read(text).uncovered
 
 
-def test_what_a_table_of_the_same_text_holds_is_temporary() -> None:
+def test_the_rows_of_a_table_created_in_the_same_text_are_temporary() -> None:
     effects = read("CREATE TABLE q (a int); DELETE FROM q").effects
     assert [effect.targets[0].place.value for effect in effects] == ["unknown", "temporary"]
 

@@ -50,5 +50,5 @@ def test_a_path_a_variable_an_abbreviation_or_a_tools_completion_sets_the_shell_
         "export EDITOR=vim\n" * 100,
     ],
 )
-def test_what_runs_or_steers_something_does_more(text: str) -> None:
+def test_a_line_that_runs_or_steers_something_is_more_than_configuration(text: str) -> None:
     assert not only_set_up(text)

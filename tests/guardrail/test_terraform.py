@@ -102,7 +102,7 @@ def guardrail() -> Guardrail:
         ),
     ],
 )
-def test_what_is_feared_of_a_resource_is_blocked_and_its_look_alike_passes(
+def test_a_harmful_resource_is_blocked_and_its_look_alike_passes(
     guardrail: Guardrail, feared: str, look_alike: str
 ) -> None:
     assert not guardrail.check(feared, "medium", {}).passed

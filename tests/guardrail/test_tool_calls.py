@@ -161,7 +161,7 @@ def test_tools_for_files_share_the_catalogues_names(text: str, program: str) -> 
     "text",
     ["", "print(foo(3))", "x = 1", "f(a, b)", "if (x) { y }", "Delete all files", '{"a": 1}', "[1, 2]", "f(", "(a)"],
 )
-def test_what_is_no_call_is_uncovered(text: str) -> None:
+def test_a_text_that_is_no_tool_call_is_uncovered(text: str) -> None:
     reading = tool_calls.read(text)
     assert (reading.language, reading.calls, reading.effects) == (Language.TOOL_CALL, (), ())
     assert len(reading.uncovered) == 1

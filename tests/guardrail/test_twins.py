@@ -1109,7 +1109,7 @@ def guardrail() -> Guardrail:
         *FED,
     ],
 )
-def test_what_is_feared_is_blocked_and_its_look_alike_passes(
+def test_a_harmful_action_is_blocked_and_its_look_alike_passes(
     guardrail: Guardrail, feared: str, look_alike: str
 ) -> None:
     assert not guardrail.check(feared, "medium", {}).passed

@@ -64,7 +64,7 @@ def test_a_mistake_is_named_with_its_line(source: str, line: int, words: str) ->
     assert mistake.value.line == line
 
 
-def test_bytes_that_are_no_text_are_a_mistake() -> None:
+def test_bytes_that_are_not_text_are_a_mistake() -> None:
     for source in (b"\xff\xfe", b"#" * 300_000):
         with pytest.raises(PolicyInvalid):
             load_user_policy(source, "guardrail.yaml")

@@ -59,7 +59,7 @@ def run(command: list[str], **options: object) -> subprocess.CompletedProcess[st
     return done
 
 
-def test_it_holds_compiled_data_and_no_yaml(site: Path) -> None:
+def test_the_wheel_contains_compiled_data_and_no_yaml(site: Path) -> None:
     package = site / "guardrail"
     assert {path.name for path in package.rglob("*.json")} == {
         "catalogue.json",
@@ -70,7 +70,9 @@ def test_it_holds_compiled_data_and_no_yaml(site: Path) -> None:
     assert not list(package.rglob("*.yaml"))
 
 
-def test_it_judges_as_the_checkout_does(site: Path, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_installed_wheel_judges_as_the_checkout_does(
+    site: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
     command = [str(site / "bin" / "svc-guardrail"), "check", "--json", "rm -rf ~/photos"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
     verdict = json.loads(done.stdout)
@@ -79,7 +81,7 @@ def test_it_judges_as_the_checkout_does(site: Path, environment: dict[str, str],
     assert run([sys.executable, "-c", here], cwd=PACKAGE.parent).stdout.strip() == verdict["ruleset_version"]
 
 
-def test_its_hook_answers_a_harness(site: Path, environment: dict[str, str], tmp_path: Path) -> None:
+def test_the_hook_of_the_wheel_answers_a_harness(site: Path, environment: dict[str, str], tmp_path: Path) -> None:
     def hooked(command: str) -> str:
         asked = json.dumps({**ASKED, "cwd": str(tmp_path), "tool_input": {"command": command}})
         hook = [str(site / "bin" / "svc-guardrail"), "hook", "claude-code"]

@@ -83,12 +83,12 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("action", [harmful for harmful, _ in PAIRS])
-def test_what_harms_is_blocked(action: str) -> None:
+def test_harmful_windows_commands_are_blocked(action: str) -> None:
     assert not default_guardrail().check(action, "medium", CONTEXT).passed
 
 
 @pytest.mark.parametrize("action", [harmless for _, harmless in PAIRS])
-def test_work_passes(action: str) -> None:
+def test_ordinary_windows_commands_pass(action: str) -> None:
     verdict = default_guardrail().check(action, "medium", CONTEXT)
     assert verdict.passed, verdict.reason
 

@@ -105,7 +105,7 @@ def is_one_command(action: str) -> bool:
 
 
 @pytest.mark.parametrize("wrapping", WRAPPED)
-def test_what_is_wrapped_keeps_its_effects(wrapping: str) -> None:
+def test_a_wrapped_command_keeps_its_effects(wrapping: str) -> None:
     wrap = WRAPPED[wrapping]
     lost = [
         wrap(action)
@@ -127,7 +127,7 @@ def test_a_command_behind_a_prefix_keeps_its_effects(prefix: str) -> None:
 
 
 @pytest.mark.parametrize("quoting", QUOTED)
-def test_what_is_only_quoted_has_no_effects(quoting: str) -> None:
+def test_a_quoted_command_has_no_effects(quoting: str) -> None:
     say = QUOTED[quoting]
     had = [
         say(action)

@@ -34,7 +34,7 @@ def test_a_streak_of_failures_is_announced_once_and_its_end_once():
     assert outstanding(delivered(status, recovered)) == []
 
 
-def test_a_job_that_never_failed_and_one_that_mended_before_anybody_was_told_say_nothing():
+def test_a_job_that_never_failed_or_recovered_before_an_alert_causes_no_message():
     assert outstanding(with_run(RunStatus(), MENDED)) == []
     assert outstanding(with_run(with_run(RunStatus(), FAILING), MENDED)) == []
 
@@ -52,7 +52,7 @@ def test_a_new_streak_after_a_mended_one_is_announced_again():
     ("statuses", "accepted", "requests"),
     [((200,), True, 1), ((204,), True, 1), ((500, 200), True, 2), ((500, 500), False, 2), ((404, 302), False, 2)],
 )
-def test_a_message_is_sent_once_more_where_it_is_not_accepted(statuses: tuple[int, ...], accepted: bool, requests: int):
+def test_a_message_that_is_not_accepted_is_sent_once_more(statuses: tuple[int, ...], accepted: bool, requests: int):
     answers = iter(statuses)
     seen: list[httpx.Request] = []
 
@@ -87,7 +87,7 @@ class Hook(BaseHTTPRequestHandler):
         """Logs nothing."""
 
 
-def test_what_was_not_accepted_is_sent_at_the_next_call_and_then_no_more(tmp_path: Path):
+def test_an_alert_that_was_not_accepted_is_sent_once_more_at_the_next_call(tmp_path: Path):
     port = free_port()
     settings = Settings(data_dir=tmp_path, alert_url=f"http://127.0.0.1:{port}/hook", _env_file=None)
     status = update_run_status(tmp_path, lambda before: with_run(before, FAILING))

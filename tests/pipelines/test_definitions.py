@@ -96,7 +96,7 @@ def test_a_page_descends_from_the_documents_that_it_shows_and_its_markdown_from_
     }
 
 
-def test_where_all_is_configured_every_document_that_ages_has_a_freshness_policy_of_its_own_age():
+def test_with_everything_configured_every_ageing_document_has_a_freshness_policy_of_its_own_age():
     configured = Settings(
         _env_file=None,
         rpc_urls=("https://node.example",),
@@ -128,7 +128,7 @@ def ageing(graph: Any, *beginnings: str) -> set[str]:
     }
 
 
-def test_what_is_off_has_no_freshness_policy(graph: Any):
+def test_documents_that_are_off_have_no_freshness_policy(graph: Any):
     documents = ageing(graph, "document/")
     assert "document/api/site-metrics" in documents
     assert "document/api/integrations/partner/base-snapshot" not in documents
@@ -291,7 +291,7 @@ def test_the_chain_and_prices_make_every_asset_and_write_no_table_both(definitio
     assert {key for key in chain & prices if key.path[0] != "document"} == set()
 
 
-def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any):
+def test_only_what_moved_and_what_follows_from_it_is_built(graph: Any):
     made = {name_of(key) for key in moved_assets(graph, frozenset({"raw_ledger__quotes"}))}
     assert {"raw_ledger__quotes", "raw_ledger__claims", "out_access__funnel"} <= made, "with the whole of its step"
     assert not {name for name in made if name.startswith(("raw_chain", "out_holders", "out_market"))}
@@ -301,7 +301,7 @@ def test_what_moved_and_what_follows_from_it_is_made_and_nothing_else(graph: Any
     assert not {name for name in chain if "_market__" in name or name.startswith("raw_ledger__")}
 
 
-def test_what_follows_from_another_table_of_the_step_that_moved_is_made_too(graph: Any):
+def test_assets_that_follow_from_another_table_of_the_moved_step_are_built_too(graph: Any):
     made = {name_of(key) for key in moved_assets(graph, frozenset({"core_world__nodes"}))}
     assert {"out_world__nodes", "out_world__positions", "document/api/worldmodel/live", "document/graph"} <= made
 

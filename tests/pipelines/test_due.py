@@ -171,6 +171,6 @@ def test_records_of_runs_that_ended_long_ago_are_deleted(instance: dg.DagsterIns
     assert ended != going_on
 
 
-def test_a_tick_that_looks_at_silent_nodes_ends_before_dagster_gives_it_up():
+def test_a_tick_that_waits_for_silent_nodes_ends_before_dagster_aborts_it():
     # A last attempt may begin right before patience ends.
     assert LOCK_PATIENCE_S + POLL_PATIENCE_S + POLL_TIMEOUT_S <= 0.8 * DEFAULT_SCHEDULE_GRPC_TIMEOUT

@@ -148,7 +148,7 @@ def test_a_run_is_deleted_with_its_verdicts_except_those_that_no_run_replaced(tm
     assert rows(tmp_path, "select run_id from asset_check_executions order by id") == [(runs[1],), (runs[2],)]
 
 
-def test_who_watches_a_run_is_told_of_its_events_though_the_file_stays_open(tmp_path: Path):
+def test_a_watcher_of_a_run_gets_its_events_although_the_file_stays_open(tmp_path: Path):
     told = threading.Event()
     with opened(tmp_path) as instance:
         run = dg.materialize([one_row], instance=instance).run_id
@@ -245,7 +245,7 @@ def test_a_remembered_record_is_what_another_process_reads_also_after_a_transact
         assert last(instance).asset_entry.last_run_id == run
 
 
-def test_of_old_changes_of_freshness_the_last_of_each_asset_is_kept(tmp_path: Path):
+def test_the_last_old_freshness_change_of_each_asset_is_kept(tmp_path: Path):
     other = dg.AssetKey("other_row")
     with opened(tmp_path) as instance:
         for key, state in ((ASSET, FreshnessState.PASS), (ASSET, FreshnessState.WARN), (other, FreshnessState.FAIL)):

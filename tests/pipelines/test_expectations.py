@@ -96,7 +96,7 @@ def test_each_fault_fails_the_expectation_that_names_it(facts_after, name, fault
     assert column in failed_columns(name, facts_after(name, fault))
 
 
-def test_a_fact_that_is_null_fails(facts_after):
+def test_a_null_fact_fails(facts_after):
     facts = facts_after("raw_chain__transfers") | {"range_gaps": None}
     assert failed_columns("raw_chain__transfers", facts) == {"range_gaps"}
 

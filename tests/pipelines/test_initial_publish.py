@@ -46,7 +46,7 @@ def test_without_a_token_they_say_that_none_is_configured(tmp_path: Path):
     assert (body["quality"], body["reason"], body["backfill"]) == ("unavailable", "not_configured", None)
 
 
-def test_what_is_configured_and_was_neither_read_nor_asked_yet_says_so_as_long_as_it_is_configured(begun: Path):
+def test_a_configured_source_that_was_not_read_yet_is_reported_so_while_it_stays_configured(begun: Path):
     settings = TO_COME | {"data_dir": begun}
     read = ("api/bidwall/balance.json", "api/bidwall/events.json", "api/v2/trust/protocol.json")
     asked = (

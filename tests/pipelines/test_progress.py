@@ -14,7 +14,7 @@ def test_progress_says_how_far_how_fast_and_how_long():
     assert (HALF.percent, HALF.logs_per_s, HALF.left_s) == (50.0, 500.0, 4.0)
 
 
-def test_nothing_read_yet_has_no_end_in_sight():
+def test_before_anything_is_read_no_end_is_estimated():
     start = Progress(first_block=0, at_block=-1, last_block=999, slice_blocks=0, slice_logs=0, elapsed_s=0.0)
     assert (start.percent, start.left_s) == (0.0, None)
 

@@ -24,7 +24,7 @@ def open_files(data_dir: Path) -> int:
     return sum(home in link.resolve().parents for link in Path("/proc/self/fd").iterdir())
 
 
-def test_what_one_instance_records_another_and_dagsters_own_class_read(tmp_path: Path):
+def test_the_records_of_one_instance_are_read_by_another_and_by_dagsters_own_class(tmp_path: Path):
     with opened(tmp_path) as instance, opened(tmp_path) as other:
         assert isinstance(instance.run_storage, OneEngineRuns)
         assert isinstance(instance.schedule_storage, OneEngineTicks)

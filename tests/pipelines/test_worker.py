@@ -130,7 +130,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         assert not at.instance.run_launcher.terminate(hanging), "it has ended"
 
 
-def test_a_retry_is_launched_as_a_run_that_nobody_has_taken(tmp_path: Path):
+def test_a_retry_is_launched_as_a_run_that_no_worker_has_taken(tmp_path: Path):
     with bench(tmp_path) as at:
         job = at.definitions.resolve_job_def("upkeep")
         this = psutil.Process()

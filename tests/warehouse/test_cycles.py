@@ -20,7 +20,7 @@ def test_the_search_goes_on_as_before_also_after_an_error(was_on: bool) -> None:
         gc.enable()
 
 
-def test_what_was_imported_is_never_searched_again() -> None:
+def test_the_collector_never_searches_imported_objects_again() -> None:
     frozen = gc.get_freeze_count()
     with while_importing():
         assert not gc.isenabled()

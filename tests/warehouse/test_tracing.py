@@ -27,7 +27,7 @@ def traced(tmp_path: Path, url: str | None) -> Settings:
     return Settings(data_dir=tmp_path, otlp_url=url, _env_file=None)
 
 
-def test_what_a_part_does_arrives_as_one_trace_with_the_figures_of_its_process(collected: Collector, tmp_path: Path):
+def test_a_traced_part_arrives_as_one_trace_with_the_figures_of_its_process(collected: Collector, tmp_path: Path):
     end = trace_process(traced(tmp_path, collected.url), "worker", {"svc.answers": lambda: {(("status", 200),): 3}})
     with span("run chain", attributes={"svc.job": "chain"}), span("step transfers") as step:
         step.set_attribute("svc.succeeded", True)

@@ -79,7 +79,7 @@ def test_the_legend_of_the_map_counts_the_holders_that_are_drawn(mapped: Seen):
     ]
 
 
-def test_files_that_change_are_asked_for_anew(mapped: Seen, paged: Seen):
+def test_changing_files_are_revalidated(mapped: Seen, paged: Seen):
     assert mapped["modes"]["holder_lists.csv"] == "no-cache"
     assert paged["modes"]["first-holders.csv"] == "no-cache"
 
@@ -160,7 +160,7 @@ def test_the_drawer_of_a_chosen_comparison_names_its_own_block_and_request(compa
     assert "Never: a list of the past does not age" in compared["drawer"]
 
 
-def test_going_back_shows_what_was_published(compared: Seen):
+def test_going_back_shows_the_published_comparison(compared: Seen):
     assert compared["back"] == {"published": True, "search": ""}
 
 
@@ -179,7 +179,7 @@ def test_one_block_twice_is_not_asked_for(compared: Seen):
     assert compared["same"] == {"text": "Nothing to compare: both sides are block 20.", "asked": []}
 
 
-def test_a_comparison_that_is_not_answered_is_told_with_the_reason_and_the_wait(compared: Seen):
+def test_an_unanswered_comparison_is_shown_with_the_reason_and_the_wait(compared: Seen):
     assert compared["refused"] == [
         "No answer: Too many requests. Try again in 7 s.",
         "No answer: The newest list is of block 60.",

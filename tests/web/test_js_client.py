@@ -26,7 +26,9 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
         yield made
 
 
-def test_it_sends_again_reads_refusals_and_verifies_by_the_same_rules_as_the_python_client(web_tools: Any) -> None:
+def test_the_javascript_client_retries_reads_refusals_and_verifies_by_the_rules_of_the_python_client(
+    web_tools: Any,
+) -> None:
     said = web_tools.run("js_client_rules.mjs", str(RETRIES), str(REQUESTS))
     assert (said["rows"], said["differ"]) == (len(json.loads(RETRIES.read_text())), [])
     assert said["seconds"] == [None, 5, 0, 30, None]
@@ -67,7 +69,9 @@ def test_it_sends_again_reads_refusals_and_verifies_by_the_same_rules_as_the_pyt
         assert why in message
 
 
-def test_it_pays_for_an_answer_within_eight_requests_and_tries_without_paying(web_tools: Any, setting: Setting) -> None:
+def test_the_client_pays_for_an_answer_within_eight_requests_and_tries_without_paying(
+    web_tools: Any, setting: Setting
+) -> None:
     said = web_tools.run(
         "js_client.mjs", setting.base_url, setting.settings.rpc_urls[0], setting.wallet.key.to_0x_hex()
     )
@@ -86,14 +90,14 @@ def test_it_pays_for_an_answer_within_eight_requests_and_tries_without_paying(we
     print(f"{cold['requests']} requests, {cold['ms'] / 1000:.2f} s")
 
 
-def test_its_types_are_those_of_the_description(web_tools: Any) -> None:
+def test_the_javascript_types_are_those_of_the_description(web_tools: Any) -> None:
     made = javascript_types(json.loads(DESCRIPTION.read_text()))
     assert sorted(made) == sorted(file.name for file in JAVASCRIPT.glob("*.d.ts"))
     for name, text in made.items():
         assert (JAVASCRIPT / name).read_text() == text, f"{name}: run `make contracts`"
 
 
-def test_its_types_accept_what_the_service_takes_and_refuse_what_it_does_not(web_tools: Any) -> None:
+def test_the_javascript_types_accept_exactly_what_the_service_accepts(web_tools: Any) -> None:
     options = ("--noEmit", "--strict", "--target", "ES2022", "--module", "NodeNext", "--moduleResolution", "NodeNext")
     done = web_tools.command("tsc", *options, "--skipLibCheck", "js_client_types.ts")
     assert done.returncode == 0, done.stdout

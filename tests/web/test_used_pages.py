@@ -82,7 +82,7 @@ def test_an_action_that_is_too_long_and_a_silent_service_are_no_pass(judged: dic
     assert "4,096 bytes" in judged["long"]["because"]
 
 
-def test_a_blank_action_costs_no_try_and_an_answer_that_is_no_json_is_none(judged: dict[str, Any]):
+def test_a_blank_action_costs_no_try_and_an_answer_that_is_not_json_is_no_verdict(judged: dict[str, Any]):
     assert (judged["blank"]["because"], judged["blank"]["asked"]) == (
         "There is nothing to judge: type an action.",
         0,

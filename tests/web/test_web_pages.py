@@ -77,7 +77,7 @@ def used(base_url: str, web_tools: WebTools, chromium: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_asks_nobody_else_and_complains_of_nothing(views: Views, base_url: str, path: str):
+def test_a_page_contacts_no_other_host_and_logs_no_errors(views: Views, base_url: str, path: str):
     for view, seen in views[path].items():
         assert [url for url in seen["requests"] if not url.startswith((base_url, "data:"))] == [], view
         assert (seen["console"], seen["failed"]) == ([], []), view
@@ -219,18 +219,18 @@ def test_a_holder_without_a_history_of_ranks_is_told_why_beside_its_balance(site
     ]
 
 
-def test_an_address_that_holds_nothing_and_one_that_is_none_are_told_so(site_used: dict[str, Any]):
+def test_an_empty_address_and_an_invalid_one_are_told_so(site_used: dict[str, Any]):
     assert "No transfer up to this block involves the address" in site_used["stranger"]
     assert "This installation has no trust registry." in site_used["stranger"]
     assert site_used["nonsense"] == "“nonsense <b>” is no address. An address is 0x and 40 hexadecimal digits."
     assert site_used["complaintsOfNonsense"] == 0  # nothing is requested
 
 
-def test_a_holder_who_attested_has_its_own_line_alone(site_used: dict[str, Any]):
+def test_a_holder_who_attested_has_only_its_own_line(site_used: dict[str, Any]):
     assert site_used["attesters"] == [PAYER]
 
 
-def test_a_holder_that_is_not_answered_is_told_with_the_reason_and_the_wait(site_used: dict[str, Any]):
+def test_an_unanswered_look_up_of_a_holder_is_shown_with_the_reason_and_the_wait(site_used: dict[str, Any]):
     assert site_used["refused"] == [
         "No answer: Too many requests. Try again in 7 s.",
         "No answer: The store is locked. Try again in 9 s.",

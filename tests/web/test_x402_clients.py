@@ -40,7 +40,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, PaidSe
         yield base_url, paid
 
 
-def test_the_client_of_npm_buys_a_call_and_a_key_in_two_requests_each_without_gas(
+def test_the_npm_client_buys_a_call_and_a_key_in_two_requests_each_without_gas(
     web_tools: Any, base: tuple[str, PaidService]
 ) -> None:
     base_url, paid = base
@@ -54,7 +54,7 @@ def test_the_client_of_npm_buys_a_call_and_a_key_in_two_requests_each_without_ga
     print({name: round(seen[name]["ms"]) for name in ("call", "plan")}, "ms")
 
 
-def test_the_client_of_pypi_buys_a_call_and_a_key_without_gas(base: tuple[str, PaidService]) -> None:
+def test_the_pypi_client_buys_a_call_and_a_key_without_gas(base: tuple[str, PaidService]) -> None:
     base_url, paid = base
     before = taken(paid)
     client = x402Client()

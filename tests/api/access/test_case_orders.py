@@ -113,7 +113,7 @@ def test_the_payers_signature_decides_which_quote_money_came_for(sale: Sale) -> 
     assert (case.quote_id, case.proven) == (one["quoteId"], True)
 
 
-def test_what_the_operator_is_shown_and_refused_names_both_sides(
+def test_the_command_names_both_sides_of_a_case_that_it_shows_or_refuses(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same case through the command, with an operator who is talked into issuing the key."""

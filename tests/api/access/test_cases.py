@@ -3,7 +3,7 @@
 | money | test |
 |---|---|
 | too little | `test_too_little_is_topped_up...`, `test_a_supplement...` |
-| too much | `test_of_too_much_the_operator_issues_and_owes_the_rest` |
+| too much | `test_an_overpayment_is_issued_by_the_operator_who_owes_the_rest` |
 | late | `test_a_late_payment_waits_for_the_operator` |
 | twice | `test_a_second_transaction...`, `test_a_second_transfer_of_the_same_transaction...` |
 | in two parts | `test_two_parts_are_put_together_by_the_operator_only` |
@@ -191,7 +191,7 @@ def test_a_supplement_is_offered_for_thirty_days(sale_here: Sale) -> None:
 
 
 @pytest.mark.parametrize("by", [1, 500_000])
-def test_of_too_much_the_operator_issues_and_owes_the_rest(sale: Sale, by: int) -> None:
+def test_an_overpayment_is_issued_by_the_operator_who_owes_the_rest(sale: Sale, by: int) -> None:
     quote, transaction, refusal = sent(sale, by)
     case_id = case_in(refusal)
     assert next_of(sale, case_id) == ("open", "wait_for_operator")

@@ -153,7 +153,7 @@ def test_a_null_character_is_no_fault_on_either_engine(ledger_settings: Settings
         assert sale.ask("GET", "/api/agent-access/claims/claim%00").status_code == 404
 
 
-def test_a_plan_that_there_is_not_is_named(shop: KeyedService) -> None:
+def test_an_unknown_plan_is_named(shop: KeyedService) -> None:
     for plan in ("free", "", "API_BASIC_MONTHLY"):
         answer = answered(shop, QUOTE, json.dumps({"payerAddress": new_payer(), "planId": plan}))
         assert (answer.status_code, answer.json()["code"]) == (400, "plan_unknown")
@@ -178,7 +178,7 @@ def test_methods_that_routes_do_not_have_are_refused(shop: KeyedService) -> None
             assert shop.ask((method, asked, {}, {}))[0].status_code == 405, (method, asked)
 
 
-def test_keys_that_disagree_or_are_no_longer_good_are_no_keys(shop: KeyedService) -> None:
+def test_keys_that_disagree_or_are_no_longer_valid_are_no_keys(shop: KeyedService) -> None:
     """Covers revoked and suspended claims. After its paid time a key still works, with the limits of the free tier."""
     good, other, revoked, suspended = (shop.key() for _ in range(4))
     expired = shop.key(Tier.PRO, paid_until=datetime.fromtimestamp(shop.now_s, UTC) - timedelta(seconds=1))
@@ -216,7 +216,7 @@ def bodies_of(path: str) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("path", [QUOTE, CLAIM])
-def test_whatever_is_sent_is_answered_as_described_and_never_by_a_fault(shop: KeyedService, path: str) -> None:
+def test_any_body_is_answered_as_described_and_never_with_a_500(shop: KeyedService, path: str) -> None:
     @settings(max_examples=24 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(bodies=st.lists(bodies_of(path), min_size=1, max_size=4), key=st.none() | st.text("ab-", max_size=4))
     def sent(bodies: list[Any], key: str | None) -> None:
@@ -231,7 +231,7 @@ def test_whatever_is_sent_is_answered_as_described_and_never_by_a_fault(shop: Ke
 
 @given(st.text("abc/%._-~é\x00?#", min_size=1, max_size=30))
 @settings(max_examples=12 * ROUNDS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-def test_any_claim_id_that_is_none_is_not_found(shop: KeyedService, claim_id: str) -> None:
+def test_an_invalid_claim_id_is_not_found(shop: KeyedService, claim_id: str) -> None:
     from urllib.parse import quote
 
     answer = shop.ask(("GET", f"/api/agent-access/claims/{quote(claim_id, safe='')}", {}, {}))[0]

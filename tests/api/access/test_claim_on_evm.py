@@ -106,7 +106,7 @@ def test_a_batch_pays_each_of_its_quotes_once(paid: PaidService) -> None:
     assert told(paid, quotes[3], transaction) == (402, "amount_mismatch")
 
 
-def test_coins_that_leave_in_the_transaction_that_brought_them_pay_nothing(paid_here: PaidService) -> None:
+def test_coins_that_leave_in_the_same_transaction_pay_nothing(paid_here: PaidService) -> None:
     paid = paid_here
     for units in (0, 1):
         quote = paid.quoted()

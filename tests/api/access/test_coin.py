@@ -40,7 +40,7 @@ def test_no_quote_is_signed_while_the_coin_has_other_decimals(sale: Sale) -> Non
     assert claimable(sale) == {(False, "coin_decimals_differ")}
 
 
-def test_a_coin_is_looked_at_before_anybody_asks_for_a_quote(sale: Sale) -> None:
+def test_the_coin_is_checked_before_anybody_asks_for_a_quote(sale: Sale) -> None:
     sale.chain.decimals = 18
     watcher = Watcher(
         sale.service.rail,
@@ -70,7 +70,7 @@ def test_quotes_go_on_some_seconds_after_the_coin_is_right(sale: Sale) -> None:
     assert claimable(sale) == {(True, None)}
 
 
-def test_a_coin_that_is_right_is_asked_for_its_decimals_once(sale: Sale) -> None:
+def test_the_decimals_of_a_correct_coin_are_requested_once(sale: Sale) -> None:
     asked = []
     for _ in range(3):
         assert quoted(sale) == (201, "issued")
@@ -84,14 +84,14 @@ def test_a_coin_that_is_right_is_asked_for_its_decimals_once(sale: Sale) -> None
     [["silent", "silent"], ["honest", "silent"], ["honest", "other_chain"], ["honest", "lying"]],
     ids=["nobody answers", "too few answer", "another chain", "they disagree"],
 )
-def test_a_coin_of_which_nothing_is_known_is_quoted(sale: Sale, modes: list[str]) -> None:
+def test_a_coin_about_which_nothing_is_known_is_quoted(sale: Sale, modes: list[str]) -> None:
     sale.chain.decimals = 18
     sale.providers.modes = modes
     sale.providers.lie = lambda method, params, truth: f"0x{6:064x}" if method == "eth_call" else truth
     assert quoted(sale) == (201, "issued")
 
 
-def test_what_is_known_of_the_coin_stays_while_providers_are_silent(sale: Sale) -> None:
+def test_the_known_facts_about_the_coin_survive_silent_providers(sale: Sale) -> None:
     sale.chain.decimals = 18
     quoted(sale)
     sale.providers.modes = ["silent", "silent"]

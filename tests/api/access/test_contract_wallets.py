@@ -136,7 +136,7 @@ def session(paid: PaidService, wallet: str) -> tuple[str, dict[str, Any]]:
         (quote, 201, (400, "payer_proof_required")),
     ],
 )
-def test_what_its_owner_signed_is_accepted_and_nothing_else(
+def test_only_the_owners_signature_is_accepted(
     paid: PaidService,
     wallet: str,
     challenged: Callable[[PaidService, str], tuple[dict[str, Any], Send]],
@@ -174,7 +174,7 @@ def test_a_session_of_mcp_sees_its_graph_after_what_its_owner_signed_and_nothing
     assert (is_error, answered["owner"], answered["by"]) == (False, wallet.lower(), "signature")
 
 
-def test_its_signature_is_not_refused_while_nobody_can_ask_the_contract(
+def test_a_contracts_signature_is_not_refused_while_the_contract_is_unreachable(
     tmp_path: Path, paid: PaidService, wallet: str
 ) -> None:
     """L1: unknown is neither refused nor accepted, wherever the signature goes."""
@@ -192,7 +192,7 @@ def test_its_signature_is_not_refused_while_nobody_can_ask_the_contract(
         assert (is_error, problem["code"], problem["retryable"]) == (True, "contract_unsure", True)
 
 
-def test_its_signed_payment_is_refused_and_nothing_is_taken(paid: PaidService, wallet: str) -> None:
+def test_a_contracts_signed_payment_is_refused_and_takes_nothing(paid: PaidService, wallet: str) -> None:
     """EIP-3009 as x402 signs it knows only keys; a contract buys a key with a quote and a transfer."""
     before = taken(paid)
     pays = payment(offered(paid.post(CHECK, CHECKED)), wallet=OWNER, **{"from": wallet})

@@ -154,7 +154,7 @@ def test_a_rotation_without_a_random_idempotency_key_is_refused_and_changes_noth
 
 
 @pytest.mark.both_engines
-def test_of_rotations_at_once_one_key_comes_of_one_request(service):
+def test_simultaneous_rotations_under_one_idempotency_key_give_one_key(service):
     same, request = service.key(), str(uuid.uuid4())
     answers = service.ask_at_once(*[rotation(bearer(same), request)] * 8)
     assert [answer.status_code for answer in answers] == [201] * 8
@@ -173,7 +173,7 @@ def test_of_rotations_at_once_one_key_comes_of_one_request(service):
 
 
 @pytest.mark.both_engines
-def test_of_rotations_at_once_in_two_processes_one_key_comes_of_one_request(ledger_settings: Settings):
+def test_simultaneous_rotations_in_two_processes_give_one_key_per_idempotency_key(ledger_settings: Settings):
     with serving(ledger_settings) as service, serving(ledger_settings) as other, ThreadPoolExecutor(2) as threads:
         issued, request = service.key(), rotation({}, str(uuid.uuid4()))
         asked = [(request[0], request[1], request[2] | bearer(issued), {})] * 4

@@ -228,7 +228,7 @@ def test_malformed_signatures_are_400(sale_here: Sale) -> None:
 
 
 @pytest.mark.parametrize("stands_by", [[None, None], [True, None], [True, False]])
-def test_a_contract_that_nobody_can_ask_holds_up_no_paid_claim(sale: Sale, stands_by: list[bool | None]) -> None:
+def test_an_unreachable_contract_holds_up_no_paid_claim(sale: Sale, stands_by: list[bool | None]) -> None:
     payer = new_payer()
     quote = named(sale, payer)
     transaction = sale.pay(quote)
@@ -354,7 +354,7 @@ FORGED_LATER: dict[str, Callable[[Issued], dict[str, Any]]] = {
 }
 
 
-def test_later_too_nothing_but_the_operators_consent_counts(sale: Sale) -> None:
+def test_only_the_operators_consent_counts_after_the_claim_too(sale: Sale) -> None:
     it = Issued(sale)
     for name, forge in FORGED_LATER.items():
         answer = it.send(**forge(it))

@@ -109,7 +109,7 @@ def goal(paid: PaidService, key: str, title: str, **fields: Any) -> str:
     return str(done["signalId"])
 
 
-def test_what_a_key_alone_wrote_becomes_the_operators_with_the_key(paid: PaidService) -> None:
+def test_what_only_one_key_wrote_becomes_the_operators_with_the_key(paid: PaidService) -> None:
     own = key_of(bought(paid, PAYER))
     named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
     key = key_of(named)
@@ -165,7 +165,7 @@ def test_a_capsule_that_the_key_claimed_goes_with_it(paid: PaidService) -> None:
 
 
 @pytest.mark.both_engines
-def test_what_moved_to_the_operator_is_imported_over_itself_without_a_second_edge(paid: PaidService) -> None:
+def test_an_export_of_what_moved_to_the_operator_is_imported_without_a_second_edge(paid: PaidService) -> None:
     named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
     key = key_of(named)
     project = goal(paid, key, "Project")
@@ -285,7 +285,7 @@ def test_once_the_operator_has_signed_it_alone_replaces_the_key(paid: PaidServic
 
 
 @pytest.mark.both_engines
-def test_what_a_replaced_key_wrote_before_goes_with_its_successor(paid: PaidService) -> None:
+def test_the_writes_of_a_replaced_key_move_with_its_successor(paid: PaidService) -> None:
     named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
     goal(paid, key_of(named), "By the first key")
     replaced = paid.post(path_of(named, "recovery"), rotation(paid, named, PAYER)).json()["data"]

@@ -279,7 +279,7 @@ def test_an_address_whose_capitals_are_no_checksum_is_quoted_with_a_warning(paid
     assert paid_here.quoted(payerAddress=PAYER.address)["data"]["warnings"] == []
 
 
-def test_what_to_pay_is_said_as_an_x402_requirement_a_link_and_a_code(paid_here):
+def test_a_quote_states_the_payment_as_an_x402_requirement_a_link_and_a_qr_code(paid_here):
     quote = paid_here.quoted()
     requirement, step = quote["data"]["paymentRequirement"], quote["data"]["next"]["pay"]
     assert set(requirement) == {"scheme", "network", "amount", "asset", "payTo", "maxTimeoutSeconds", "extra"}
@@ -316,7 +316,7 @@ def test_amounts_of_a_payers_open_quotes_differ_and_past_the_cap_the_payer_signs
     assert paid_here.quoted(integrity=proofs["payer"])["price"]["exactAmountUnits"] not in amounts
 
 
-def test_above_an_amount_the_payer_has_to_sign_the_quote(tmp_path, anvil):
+def test_above_an_amount_the_payer_must_sign_the_quote(tmp_path, anvil):
     settings = Settings(_env_file=None, data_dir=tmp_path)
     with selling(settings, anvil, signature_above_usd=5) as paid:
         quote = paid.quoted()

@@ -104,7 +104,7 @@ def test_a_signature_is_good_for_one_replacement(lost: Lost) -> None:
 
 
 @pytest.mark.both_engines
-def test_of_signatures_that_are_sent_at_once_one_replaces(lost: Lost) -> None:
+def test_only_one_of_simultaneous_signatures_replaces_the_key(lost: Lost) -> None:
     body = lost.signed()
 
     async def asked() -> list[int]:
@@ -223,7 +223,7 @@ def test_a_payer_that_is_a_contract_is_asked_on_the_chain(ledger_settings: Setti
             assert lost.works(lost.key) is (status == 403)
 
 
-def test_a_contract_that_nobody_can_ask_is_asked_again_later(ledger_settings: Settings, anvil: Anvil) -> None:
+def test_an_unreachable_contract_is_asked_again_later(ledger_settings: Settings, anvil: Anvil) -> None:
     with selling(ledger_settings, anvil) as paid:
         wallet = _wallet(paid, ERC1271_MAGIC)
         paid.mint(wallet, 100_000_000)

@@ -62,13 +62,13 @@ def test_a_faulty_provider_is_silent_within_bounds_and_hides_no_other(mode, capl
     assert silent.provider in caplog.text
 
 
-def test_nobody_who_listens_is_a_silent_provider():
+def test_a_provider_at_a_closed_port_is_silent():
     assert asyncio.run(Providers(["http://127.0.0.1:9/key"]).views("0x" + "ab" * 32)) == [
         Silence("127.0.0.1:9", "ConnectError")
     ]
 
 
-def test_a_tag_that_a_node_does_not_know_is_none_and_its_head_is_told_all_the_same():
+def test_an_unknown_block_tag_is_ignored_and_the_head_is_still_reported():
     chain, transaction = chain_with_payment()
 
     def no_tags(method, params, truth):
@@ -98,7 +98,7 @@ def test_a_tag_that_a_node_does_not_know_is_none_and_its_head_is_told_all_the_sa
         lambda receipt: "receipt",
     ],
 )
-def test_an_answer_that_is_no_receipt_of_the_transaction_is_none_at_all(lie):
+def test_an_answer_that_is_no_receipt_of_the_transaction_counts_as_missing(lie):
     chain, transaction = chain_with_payment()
     with Provider(chain, "lying") as node:
         node.lie = lambda method, _, truth: lie(truth) if method == "eth_getTransactionReceipt" else truth

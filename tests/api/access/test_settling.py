@@ -125,7 +125,7 @@ def test_the_answer_is_kept_for_a_day_and_then_the_receipt_is_named(service: Pay
     assert charged(service, payload) == 2_000
 
 
-def test_nothing_is_taken_where_the_answer_would_be_a_refusal(service: Paying) -> None:
+def test_no_payment_is_taken_if_the_answer_would_be_a_refusal(service: Paying) -> None:
     payload = service.signed()
     refused = service.ask(payload, body={"deed": "ls"})
     assert refused.status_code == 400
@@ -160,7 +160,7 @@ def test_an_authorization_that_is_cancelled_in_between_takes_nothing(service: Pa
     assert charged(service, payload) == 0
 
 
-def test_an_authorization_that_somebody_else_sends_first_is_answered_all_the_same(service: Paying) -> None:
+def test_an_authorization_that_somebody_else_sends_first_is_still_answered(service: Paying) -> None:
     payload = held_back(service)
     (ours,) = service.chain.waiting.values()
     theirs = service.chain.settle_by_other(ours.data)
@@ -276,7 +276,7 @@ def is_blocked(service: Paying, payload: dict[str, Any]) -> None:
         (is_blocked, "transaction_simulation_failed"),
     ],
 )
-def test_what_the_chain_would_refuse_is_refused_before_anything_is_stored(
+def test_a_payment_that_the_chain_would_refuse_is_refused_before_anything_is_stored(
     service: Paying, before: Callable[[Paying, dict[str, Any]], None], code: str
 ) -> None:
     payload = service.signed()

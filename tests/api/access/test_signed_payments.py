@@ -199,7 +199,7 @@ def test_every_single_call_is_answered_as_with_a_key_and_a_write_is_not_sold(pai
     assert taken(paid) == before
 
 
-def test_what_a_payer_asked_singly_is_its_own_to_have_erased(paid: PaidService) -> None:
+def test_a_payer_can_have_its_singly_paid_requests_erased(paid: PaidService) -> None:
     payload = payment(offered(check(paid)))
     assert check(paid, payload).status_code == 200
     owner = BUYER.address.lower()

@@ -185,7 +185,7 @@ def test_nothing_is_kept_that_names_the_network(service: KeyedService) -> None:
     assert not any("198.51" in str(value) or ADA.address.lower() in str(value).lower() for value in row)
 
 
-def test_after_its_end_the_key_is_invalid_and_not_of_the_free_tier(service: KeyedService) -> None:
+def test_an_expired_trial_key_is_invalid_and_does_not_become_a_free_key(service: KeyedService) -> None:
     key = trial_key(service, ADA)["apiKey"]
     service.now_s += 7 * 86_400 - 60
     assert send(service, key, "POST", CHECK, ACTION).status_code == 200
@@ -209,7 +209,7 @@ def test_the_day_of_a_trial_key_has_its_own_number_of_requests(service: KeyedSer
         ("POST", "/api/v2/guardrail/approvals", {"digest": "a" * 64, "owner": "local:b", "expires_in": 60}),
     ],
 )
-def test_what_a_trial_key_does_not_include_is_refused_before_it_is_read(
+def test_routes_outside_a_trial_are_refused_before_the_body_is_read(
     service: KeyedService, method: str, path: str, body: Any
 ) -> None:
     answer = send(service, trial_key(service, ADA)["apiKey"], method, path, body)

@@ -123,7 +123,7 @@ def test_a_payment_that_leaves_the_chain_suspends_the_key_and_one_that_is_back_r
     assert claims_due(sold.paid.service.settings, datetime.now(UTC)) is None
 
 
-def test_a_demo_chain_has_to_have_the_block_of_a_payment_that_nobody_looks_at_again(sold) -> None:
+def test_a_demo_chain_must_have_the_block_of_a_payment_that_is_no_longer_watched(sold) -> None:
     settings = sold.paid.service.settings
     assert by_api(sold) == {"stands": 1}
     assert held_blocks(settings, settings.data_dir) == []
@@ -134,7 +134,7 @@ def test_a_demo_chain_has_to_have_the_block_of_a_payment_that_nobody_looks_at_ag
     assert held_blocks(settings, settings.data_dir) == [(payment.block_number, payment.block_hash)]
 
 
-def test_a_payment_that_moved_between_two_looks_stands_in_its_new_block(sold) -> None:
+def test_a_payment_that_moved_between_two_checks_is_in_its_new_block(sold) -> None:
     sold.reorg(1)
     sold.paid.bury(1)
     landed = sold.land()
@@ -162,7 +162,7 @@ def test_a_payment_that_leaves_the_chain_before_its_claim_issues_nothing(
 
 
 @pytest.mark.both_engines
-def test_of_two_watchers_that_saw_different_things_the_later_one_does_not_undo_the_earlier(sold) -> None:
+def test_a_watcher_does_not_undo_the_result_of_an_earlier_one_that_saw_something_else(sold) -> None:
     """An observation made before another watcher moved the claim is older than that move."""
     ledger, settings = sold.paid.service.ledger, sold.paid.service.settings
     (before,) = payments_to_watch(ledger, rail_of(settings))

@@ -71,7 +71,7 @@ def test_a_code_tried_from_a_hundred_addresses_is_locked_and_another_one_pairs(
     asyncio.run(attack())
 
 
-def test_without_its_secret_nobody_speaks_for_the_companion(companion: Companion, service: McpService):
+def test_without_the_secret_nobody_can_speak_for_the_companion(companion: Companion, service: McpService):
     async def asked() -> None:
         async with httpx.AsyncClient(timeout=HANG_S) as client:
             code = companion.give()

@@ -166,7 +166,7 @@ def test_no_other_reply_is_believed(
 
 
 @pytest.mark.parametrize("behaviour", [then(wait_s=60.0), then(trickle_s=0.4)], ids=["silent", "a byte at a time"])
-def test_a_companion_is_waited_for_so_long_and_no_longer(
+def test_the_wait_for_a_companion_is_bounded(
     companion: Companion, counters: Counters, behaviour: Callable[[Reply], None], caplog: pytest.LogCaptureFixture
 ):
     code, companion.behaviour = companion.give(), behaviour
@@ -177,7 +177,7 @@ def test_a_companion_is_waited_for_so_long_and_no_longer(
 
 
 @pytest.mark.both_engines
-def test_a_reply_that_was_here_before_is_refused_wherever_it_was_seen(
+def test_a_replayed_reply_is_refused_on_every_host(
     companion: Companion, counters: Counters, ledger_settings: Settings, caplog: pytest.LogCaptureFixture
 ):
     recorded: list[tuple[bytes, dict[str, str]]] = []
@@ -200,13 +200,13 @@ def test_a_reply_that_was_here_before_is_refused_wherever_it_was_seen(
     other.close()
 
 
-def test_a_companion_refuses_what_is_not_signed_as_it_knows(companion: Companion, counters: Counters):
+def test_a_companion_refuses_requests_that_are_not_signed_with_its_secret(companion: Companion, counters: Counters):
     code = companion.give()
     assert ask(handoff(companion.url, counters, secret=b"another"), code) is None
     assert ask(handoff(companion.url, counters, secret=None), code) is None
 
 
-def test_one_that_can_not_be_reached_is_no_companion(counters: Counters, caplog: pytest.LogCaptureFixture):
+def test_an_unreachable_companion_is_no_companion(counters: Counters, caplog: pytest.LogCaptureFixture):
     caplog.set_level(logging.DEBUG)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

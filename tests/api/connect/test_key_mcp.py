@@ -179,7 +179,7 @@ MOMENTS = {
 
 
 @pytest.mark.parametrize("name", MOMENTS)
-def test_the_holders_of_another_time_are_those_of_then(service, name):
+def test_the_holders_at_another_time_are_those_of_that_time(service, name):
     moment, expected = MOMENTS[name]
     called = post(service, message("tools/call", {"name": "svc_holders", "arguments": moment}), service.key())
     then = json.loads(called.json()["result"]["content"][0]["text"])
@@ -300,7 +300,7 @@ def test_other_methods_and_a_preflight_need_no_key(service):
     assert post(service, message("tools/list"), service.key(), host="evil.example").status_code == 421
 
 
-def test_a_graph_of_somebody_else_is_not_there(service):
+def test_another_owners_graph_seems_not_to_exist(service):
     async def session():
         async with service.client(service.key("local:eve")) as eve, service.client(service.key("local:bob")) as bob:
             secret = await call(eve, "svc_remember", title="Eve plans a zeppelin")
@@ -314,7 +314,7 @@ def test_a_graph_of_somebody_else_is_not_there(service):
     asyncio.run(session())
 
 
-def test_what_is_wrong_with_a_call_is_named(service):
+def test_the_fault_of_a_call_is_named(service):
     rows = [
         ("svc_remember", {}, "arguments_invalid", "/title"),
         ("svc_remember", {"title": "x", "type": "Nope"}, "body_invalid", "/type"),
@@ -533,7 +533,7 @@ def test_a_client_that_can_ask_nobody_gets_a_pending_id_and_a_link(service, mode
         assert verify(reader).faults == []
 
 
-def test_what_is_public_stays_with_the_operator(service):
+def test_public_nodes_still_need_the_operators_approval(service):
     issued = service.key("local:public", max_class=SourceClass.OWNER)
     owner = Owner()
 

@@ -47,7 +47,7 @@ async def problem(client, tool, /, **arguments):
 
 
 @pytest.mark.parametrize("mode", NEGOTIATED)
-def test_the_whole_ceremony(service, mode):
+def test_the_whole_pairing_ceremony_succeeds(service, mode):
     async def ceremony():
         async with Client(service.url, mode=mode) as client:
             assert client.protocol_version == NEGOTIATED[mode]

@@ -161,7 +161,7 @@ def test_every_input_has_its_answer(service, name):
         (message("prompts/get", {"name": "none"}, id=1.5), "method_unknown", {"named": "prompts/get"}),
     ],
 )
-def test_what_the_protocol_itself_refuses_has_a_stable_code(service, sent, stable, more):
+def test_refusals_by_the_protocol_itself_have_stable_codes(service, sent, stable, more):
     (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"content": sent}))
     data = answer.json()["error"]["data"]
     assert answer.json()["id"] == json.loads(sent)["id"]
@@ -170,7 +170,7 @@ def test_what_the_protocol_itself_refuses_has_a_stable_code(service, sent, stabl
 
 
 @pytest.mark.parametrize("body", [message("notifications/initialized"), message("ping"), message("nobody/knows")])
-def test_what_has_no_id_is_taken_and_not_answered(service, body):
+def test_a_notification_without_an_id_is_accepted_and_not_answered(service, body):
     told = json.loads(body)
     del told["id"]
     (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"json": told}))
@@ -209,7 +209,7 @@ PAGES = ({}, {"origin": "https://evil.example"})
         ({"pairing_code": "abcdef", "more": 1, "agent": "x" * 1000}, ["/agent", "/more"]),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_with_pointers(service, arguments, pointers):
+def test_arguments_that_do_not_fit_are_reported_with_pointers(service, arguments, pointers):
     (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"content": call("svc_connect_handshake", **arguments)}))
     result = answer.json()["result"]
     problem = json.loads(result["content"][0]["text"])
@@ -220,7 +220,7 @@ def test_arguments_that_do_not_fit_are_told_with_pointers(service, arguments, po
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", 7])
-def test_arguments_that_are_no_object_are_told(service, arguments):
+def test_arguments_that_are_no_object_are_reported(service, arguments):
     body = message("tools/call", {"name": "svc_connect_status", "arguments": arguments})
     (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"content": body}))
     assert answer.status_code == 200
@@ -229,7 +229,7 @@ def test_arguments_that_are_no_object_are_told(service, arguments):
 
 @pytest.mark.parametrize("token", [None, "", 7, [], {}, "svcs_", "svcs_" + "a" * 43, "x" * 300, "\0"])
 @pytest.mark.parametrize("more", [{}, {"action": 7, "nonsense": 1}])
-def test_who_is_not_paired_hears_how_to_pair_whatever_else_is_wrong(service, token, more):
+def test_an_unpaired_caller_is_told_how_to_pair_whatever_else_is_wrong(service, token, more):
     body = call("svc_guardrail_check", session_token=token, **more)
     (answer,) = service.ask(("POST", "/mcp", HERE | JSON, {"content": body}))
     problem = json.loads(answer.json()["result"]["content"][0]["text"])

@@ -119,7 +119,7 @@ def test_a_problem_says_what_to_do(service, tool, arguments, code):
     assert problem["fix"]
 
 
-def test_a_store_that_fails_is_worth_another_try(service):
+def test_a_failing_store_is_worth_a_retry(service):
     token = paired(service)
 
     class Broken:

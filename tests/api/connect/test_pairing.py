@@ -48,13 +48,13 @@ def test_a_code_opens_one_session(ledger_settings: Settings):
 
 
 @pytest.mark.both_engines
-def test_sixteen_at_once_with_one_code_open_one_session(ledger_settings: Settings):
+def test_sixteen_simultaneous_handshakes_with_one_code_open_one_session(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         for _ in range(3):
             assert len(opened(desk.at_once(*[desk.give()] * RACERS))) == 1
 
 
-def test_sixteen_at_once_with_codes_of_their_own_open_sixteen(ledger_settings: Settings):
+def test_sixteen_simultaneous_handshakes_with_different_codes_open_sixteen_sessions(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         results = opened(desk.at_once(*[desk.give() for _ in range(RACERS)]))
         assert len({each.session_token for each in results}) == RACERS
@@ -71,7 +71,7 @@ def test_a_race_on_a_companions_code_opens_one_session_though_the_companion_vouc
             assert len(companion.asked) <= TRIES_OF_A_CODE
 
 
-def test_whatever_is_wrong_with_a_code_the_answer_is_the_same(ledger_settings: Settings):
+def test_every_invalid_code_gets_the_same_answer(ledger_settings: Settings):
     clock = Clock()
     with Desk(ledger_settings, clock) as desk:
         stale, used = desk.give(), desk.give()
@@ -123,7 +123,7 @@ def test_guesses_at_a_companions_codes_are_counted_by_address_and_nobody_else_is
         assert isinstance(desk.handshake(desk.give(), "somebody else"), HandshakeResult)
 
 
-def test_pairing_itself_uses_nothing_of_an_address_up(ledger_settings: Settings):
+def test_pairing_itself_uses_up_no_requests_of_an_address(ledger_settings: Settings):
     with Companion() as companion, Desk(ledger_settings, companion=companion) as desk:
         for _ in range(REFUSALS_OF_AN_ADDRESS + 5):
             assert isinstance(desk.handshake(desk.give(), "an office"), HandshakeResult)
@@ -141,7 +141,7 @@ def lie(reply: Reply) -> None:
     reply.body = b'{"ok":true,"profileId":"eve"}'
 
 
-def test_a_companions_refusals_take_one_time_whatever_the_companion_does(tmp_path):
+def test_a_companions_refusals_all_take_the_same_time(tmp_path):
     settings = Settings(_env_file=None, data_dir=tmp_path)
     with Companion() as companion, Desk(settings, companion=companion, handoff_timeout_s=0.5) as desk:
         used = desk.give()
@@ -183,7 +183,7 @@ def test_refusals_of_our_own_codes_take_one_way(tmp_path):
 
 
 @pytest.mark.both_engines
-def test_a_ledger_or_counters_that_are_down_open_nothing_and_use_no_code_up(ledger_settings: Settings):
+def test_a_failing_ledger_or_counter_store_opens_no_session_and_uses_up_no_code(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         code, token = desk.give(), desk.paired()
 

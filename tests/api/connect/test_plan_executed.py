@@ -235,7 +235,7 @@ def test_a_folder_that_another_made_is_left_as_it_is(desk: Desk, tmp_path: Path)
     assert machine.tree() == before
 
 
-def test_what_the_user_put_into_the_workspace_stays_there(desk: Desk, tmp_path: Path):
+def test_the_users_own_files_stay_in_the_workspace(desk: Desk, tmp_path: Path):
     plan = plan_for(PLAIN, desk.urls)
     machine = machine_at(tmp_path / "home", desk, "")
     follow_to(desk, machine, plan, "register")

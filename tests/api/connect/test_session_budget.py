@@ -95,7 +95,7 @@ def test_a_token_elsewhere_in_the_message_counts_for_nothing(service):
     assert '"permin"' in answer.headers["ratelimit-policy"]
 
 
-def test_what_is_too_large_is_counted_and_refused(service):
+def test_oversized_messages_are_counted_and_refused(service):
     async def in_pieces():
         yield b" " * 40_000
         yield b" " * 40_000
@@ -104,7 +104,7 @@ def test_what_is_too_large_is_counted_and_refused(service):
     assert [answer.status_code for answer in service.ask(*asked)] == [413, 413, 413, 429]
 
 
-def test_where_nothing_is_limited_sessions_are_not_either(ledger_settings):
+def test_without_rate_limits_sessions_have_none_either(ledger_settings):
     with serving(ledger_settings.model_copy(update={"rate_limit_per_minute": 0})) as service:
         token = paired(service)
         (answer,) = service.ask(post(call("svc_connect_status", session_token=token)))

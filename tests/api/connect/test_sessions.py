@@ -46,7 +46,7 @@ def do(desk: Desk, token: str, *steps: str) -> Any:
     return told
 
 
-def test_a_set_up_goes_on_in_the_next_process_where_it_stood(ledger_settings: Settings):
+def test_the_next_process_continues_a_set_up_where_it_stopped(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         token = desk.paired()
         assert desk.status(token).next_tool == "svc_connect_plan"
@@ -64,7 +64,7 @@ def test_a_set_up_goes_on_in_the_next_process_where_it_stood(ledger_settings: Se
         assert desk.report(token, "environment").progress.next.step.id == "connect_assistant"
 
 
-def test_another_choice_keeps_what_is_the_same_in_its_plan(ledger_settings: Settings):
+def test_another_choice_keeps_the_unchanged_steps_of_its_plan(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         token = desk.paired()
         desk.plan(token, assistant="codex", os="linux")
@@ -89,7 +89,7 @@ def test_asking_again_and_reporting_the_same_again_write_nothing(ledger_settings
         assert desk.session(token).revision == 2
 
 
-def test_eight_reports_at_once_all_count(ledger_settings: Settings):
+def test_eight_simultaneous_reports_all_count(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         token = desk.paired()
         desk.plan(token)
@@ -139,7 +139,7 @@ def test_a_closed_session_is_closed_for_good(ledger_settings: Settings):
     "token",
     [None, 7, "", "svcs_", "nul\0", "\ud800", ["svcs_"], "x" * 60_000, pytest.param(new_token(), id="of nobody")],
 )
-def test_what_is_no_token_of_ours_needs_pairing(tmp_path, token: object):
+def test_a_foreign_token_is_answered_with_how_to_pair(tmp_path, token: object):
     with Desk(Settings(_env_file=None, data_dir=tmp_path)) as desk:
         problem = desk.session(token)
         assert code_of(problem) == "session_required"
@@ -188,7 +188,7 @@ def test_forgetting_an_intake_forgets_who_was_behind_its_sessions(ledger_setting
         assert (row["agent"], row["progress_json"], row["intake_id"], row["assistant"]) == (None, None, None, "custom")
 
 
-def test_what_has_ended_is_deleted_after_thirty_days_and_its_code_stays_used_till_then(ledger_settings: Settings):
+def test_an_ended_session_is_deleted_after_thirty_days_and_its_code_stays_used_until_then(ledger_settings: Settings):
     clock = Clock()
 
     def tidy(desk: Desk) -> int:

@@ -121,7 +121,7 @@ def test_a_search_is_answered_from_the_public_graph(service):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", [PAYER, PAYER | {"data": {}}, PAYER | {"data": {"action": [], "search": "  "}}])
-def test_without_its_parameter_it_leads_on(service, path, body):
+def test_an_action_without_its_parameter_leads_on(service, path, body):
     answer = post(service, path, body)
     described(answer, path)
     assert answer.json() == {
@@ -199,7 +199,7 @@ class NoGraph:
         raise StoreBusy("The ledger is locked.", cure="Wait.")
 
 
-def test_what_can_not_be_done_now_is_shown_as_disabled(tmp_path):
+def test_currently_unavailable_actions_are_shown_as_disabled(tmp_path):
     with serving(settings(tmp_path)) as running:
         running.stores._load_guardrail = no_policy
         running.stores._graph = NoGraph()

@@ -91,7 +91,7 @@ def test_neighbours_that_do_not_exist_are_a_json_404(house: House, path: str):
     assert answer.json()["ok"] is False
 
 
-def test_before_anybody_has_looked_the_registry_says_so_and_states_no_time(house: House):
+def test_before_the_first_probe_the_registry_says_so_and_states_no_time(house: House):
     (answer,) = ask(house, ("GET", CAPABILITIES_PATH, {}))
     statuses = {each["status"] for each in answer.json()["capabilities"]}
     assert statuses == {"off"}

@@ -101,7 +101,7 @@ def test_answers_are_counted_by_who_gave_them(service: WholeService):
         (LOCAL, {"host": "rebound.example:8000"}),
     ],
 )
-def test_to_anybody_else_there_is_no_such_path(service: WholeService, client: tuple[str, int], headers: dict[str, str]):
+def test_for_anybody_else_metrics_do_not_exist(service: WholeService, client: tuple[str, int], headers: dict[str, str]):
     answer = asked(service, "/metrics", client, **headers)
     assert answer.status_code in (404, 421)
     assert b"svc_" not in answer.content
@@ -148,7 +148,7 @@ def facts(**changes: Any) -> ServiceFacts:
         ({"checks": {"out_chain__disputes": False}}, "degraded"),
     ],
 )
-def test_health_is_degraded_by_what_an_operator_should_see_to(changes: dict[str, Any], status: str):
+def test_health_is_degraded_by_faults_that_an_operator_should_fix(changes: dict[str, Any], status: str):
     assert health_of(facts(**changes)).status == status
 
 

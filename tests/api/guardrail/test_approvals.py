@@ -86,7 +86,7 @@ def test_an_approved_action_passes_once(service):
 
 
 @pytest.mark.both_engines
-def test_of_checks_at_once_with_one_token_one_passes(service):
+def test_only_one_of_simultaneous_checks_with_one_token_passes(service):
     agent = headers_of(service)
     token = token_for(service, checked(service, agent)["digest"])
     body = {**CHECKED, "context": {**CHECKED["context"], "approval_token": token}}
@@ -202,7 +202,7 @@ def test_a_rotated_operators_key_keeps_its_role(plain):
         ({"more": 1}, "/more"),
     ],
 )
-def test_what_can_not_be_approved_is_400_and_says_where(plain, changed, pointer):
+def test_an_invalid_approval_is_400_and_says_where(plain, changed, pointer):
     problem = approve(plain, operators(plain), 400, **{"digest": "a" * 64, "owner": AGENT, **changed})
     assert problem["code"] == "body_invalid"
     assert [error["pointer"] for error in problem["errors"]] == [pointer]

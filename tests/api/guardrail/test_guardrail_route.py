@@ -116,7 +116,7 @@ def test_equal_requests_have_equal_answers(plain):
         ({"action": "ls", "more": 1}, "/more"),
     ],
 )
-def test_what_can_not_be_judged_is_400_and_says_where(plain, body, pointer):
+def test_an_invalid_check_is_400_and_says_where(plain, body, pointer):
     service, headers = plain
     (answer,) = service.check(headers, json=body)
     described(answer)

@@ -67,13 +67,13 @@ def test_a_late_retry_registers_nobody_again(service):
     assert fresh.status_code == 201
 
 
-def test_what_an_operator_forgot_is_erased_for_the_holder_too(service):
+def test_erasing_an_intake_that_an_operator_already_forgot_succeeds(service):
     answer = registered(service, HUMAN)
     forget_intake(service.ledger, answer["id"], "ada")
     assert erase(service, answer["id"], answer["eraseToken"]).status_code == 200
 
 
-def test_an_unknown_id_and_a_wrong_token_are_told_apart_by_nothing(service):
+def test_an_unknown_id_and_a_wrong_token_get_the_same_answer(service):
     mine, theirs = registered(service, AGENT), registered(service, ENTERPRISE)
     refusals = [
         erase(service, intake_id, token)
@@ -96,7 +96,7 @@ def test_an_unknown_id_and_a_wrong_token_are_told_apart_by_nothing(service):
 
 
 @pytest.mark.parametrize("token", [None, "", 5, "x" * 201])
-def test_what_is_no_token_is_a_fault_of_the_body(service, token):
+def test_a_malformed_erase_token_is_a_fault_of_the_body(service, token):
     answer = erase(service, "0" * 32, token)
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/eraseToken")
 
@@ -108,7 +108,7 @@ def test_the_status_and_the_capsule_never_show_the_token(service):
 
 
 @pytest.mark.both_engines
-def test_eight_erasures_at_once_are_one(service):
+def test_eight_simultaneous_erasures_count_as_one(service):
     answer, start = registered(service, HUMAN), threading.Barrier(8)
     failed: list[BaseException] = []
 

@@ -55,7 +55,7 @@ def test_an_anonymous_key_that_others_could_guess_is_refused_with_what_to_do(ser
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_no_key_at_all_makes_another_one_each_time(service, route):
+def test_without_an_idempotency_key_each_request_gets_a_new_id(service, route):
     first, second = (post(service, route, ROUTES[route][0]) for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 201)
     assert first.json()["id"] != second.json()["id"]
@@ -123,7 +123,7 @@ def test_a_one_time_token_is_repeated_for_ten_minutes_and_then_said_to_be_withhe
     assert late.headers["idempotent-replayed"] == "true"
 
 
-def test_a_token_that_is_no_longer_shown_is_good_all_the_same(service):
+def test_a_token_that_is_no_longer_shown_is_still_valid(service):
     with clock_of(service) as clock:
         token = post(service, CREATE, CAPSULE, RANDOM).json()["claimToken"]
         clock[0] = NOON + timedelta(days=2)

@@ -198,7 +198,7 @@ def test_the_same_key_and_body_give_the_same_intake(service):
     refused(register(service, AGENT, Idempotency_Key="k" * 201), 400, "parameter_invalid", "/header/Idempotency-Key")
 
 
-def test_an_identity_that_comes_again_gets_an_id_of_its_own_and_is_counted_once(service):
+def test_a_returning_identity_gets_a_new_id_and_is_counted_once(service):
     ids = {registered(service, AGENT | {"serviceOffer": f"Another offer {n}"})["id"] for n in range(3)}
     registered(service, HUMAN)
     registered(service, HUMAN | {"telegram": "Telegram-Handle-VALUE"})
@@ -210,7 +210,7 @@ def test_an_identity_that_comes_again_gets_an_id_of_its_own_and_is_counted_once(
     assert [day.model_dump() for day in stats.by_day] == [{"day": today, "agent": 3, "human": 2, "enterprise": 0}]
 
 
-def test_recent_activity_says_of_nobody_who_it_was(service):
+def test_recent_activity_identifies_nobody(service):
     answers = [registered(service, body) for body in LANES]
     recent = get(service, f"{INTAKE}/recent")
     assert recent.headers["cache-control"] == "no-store"
@@ -309,7 +309,7 @@ def test_every_fault_of_a_body_is_named(lasting):
         ({"json": AGENT | {"serviceOffer": "x" * 65 * 1024}}, 413, "body_too_large"),
     ],
 )
-def test_what_is_no_body_is_refused(lasting, sent, status, code):
+def test_an_unusable_body_is_refused(lasting, sent, status, code):
     headers = sent.pop("headers", {})
     (answer,) = lasting.ask(("POST", INTAKE, headers, sent))
     assert (answer.status_code, answer.json()["code"]) == (status, code or "body_invalid")

@@ -37,7 +37,7 @@ def service(ledger_settings):
         ({"wallet": CHECKSUMMED + "00", "consentVersion": "1999-01-01"}, ["consentVersion", "wallet"]),
     ],
 )
-def test_what_is_not_recognised_is_taken_and_marked_for_its_sender_and_the_operator(service, sent, unverified):
+def test_unrecognised_values_are_accepted_and_marked_for_their_sender_and_the_operator(service, sent, unverified):
     answer = register(service, AGENT | sent)
     assert answer.status_code == 201, answer.text
     assert answer.json()["normalized"]["unverified"] == unverified

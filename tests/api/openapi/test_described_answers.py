@@ -304,7 +304,7 @@ def _yaml(file: Path) -> Any:
     return yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
-def test_what_is_published_is_the_same_description_with_its_own_address_and_bodies(recorded):
+def test_the_published_description_differs_only_in_its_own_address_and_bodies(recorded):
     service = recorded[0]
     whole, v2 = published(service)
     assert whole["servers"] == v2["servers"] == [{"url": service.settings.public_base_url}]

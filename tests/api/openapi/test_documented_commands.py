@@ -97,7 +97,7 @@ def test_a_documented_line_is_answered_as_its_page_describes(service, tmp_path, 
         assert ran.status < 400, ran.body
 
 
-def test_two_who_copy_the_line_of_a_registration_register_two_agents(service, tmp_path):
+def test_two_users_who_copy_the_registration_line_register_two_agents(service, tmp_path):
     first, second = (json.loads(run(OPERATIONS["intake_register"], service, tmp_path).body) for _ in range(2))
     assert first["ok"] and first["intakeId"] != second["intakeId"]
 

@@ -80,11 +80,11 @@ def test_published_problems_have_a_body_for_each_code_and_no_list_of_codes():
     assert PROBLEM_CODES not in json.dumps(described)
 
 
-def test_it_is_published_with_its_own_address():
+def test_the_description_is_published_with_the_services_own_address():
     assert description_for(Installation("https://svc.example"), [])["servers"] == [{"url": "https://svc.example"}]
 
 
-def test_recorded_examples_have_its_address_too_but_what_is_signed_stays_as_it_is():
+def test_recorded_examples_have_the_services_address_too_but_signed_parts_stay_unchanged():
     described = description_for(Installation("https://here.test/runtime"), [])
     signed: list[str] = []
 
@@ -232,11 +232,11 @@ def test_every_example_stays_when_plans_are_added_and_the_catalog_is_whole(tmp_p
         (True, True),
     ],
 )
-def test_a_schema_is_said_in_the_older_dialect(schema, lowered):
+def test_a_schema_is_lowered_to_the_older_dialect(schema, lowered):
     assert lower_schema(schema) == lowered
 
 
-def test_what_the_older_dialect_can_not_say_is_refused():
+def test_a_schema_that_the_older_dialect_can_not_express_is_refused():
     with pytest.raises(ValueError, match="prefixItems"):
         lower_schema({"type": "array", "prefixItems": []})
 

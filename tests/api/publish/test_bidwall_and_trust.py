@@ -147,7 +147,7 @@ def get(house: House, path: str, headers=None):
         (f"{SCORE}/{AGENT}%00", "/path/address", "40"),
     ],
 )
-def test_what_is_out_of_range_repeated_or_misspelled_is_400_and_says_what_is_allowed(house, path, pointer, said):
+def test_a_parameter_out_of_range_repeated_or_misspelled_is_400_and_says_what_is_allowed(house, path, pointer, said):
     answer = get(house, path)
     assert (answer.status_code, answer.json()["code"]) == (400, "parameter_invalid")
     (fault,) = answer.json()["errors"]
@@ -215,7 +215,7 @@ def test_an_unknown_agent_is_answered_as_not_registered(house):
     assert (body["registered"], body["trustScore"], body["weightedScore"], body["attestationCount"]) == (False, 0, 0, 0)
 
 
-def test_what_is_not_configured_is_null_with_a_reason(empty):
+def test_unconfigured_values_are_null_with_a_reason(empty):
     for path in ("/api/bidwall/balance", EVENTS, f"{EVENTS}?scope=odai", SNAPSHOT, f"{SCORE}/{AGENT}"):
         answer = get(empty, path)
         body = answer.json()

@@ -49,7 +49,7 @@ def test_without_trusted_proxies_no_header_changes_the_client(x_forwarded_for, f
 
 
 @given(st.lists(st.ip_addresses(v=4).map(str), max_size=3))
-def test_what_a_client_writes_itself_never_hides_its_address(claimed):
+def test_header_fields_by_the_client_never_hide_its_address(claimed):
     hops = ", ".join([*claimed, "198.51.100.1"]).encode()
     assert BEHIND.key("10.0.0.1", fields(hops)) == "198.51.100.1"
 
@@ -72,7 +72,7 @@ def test_headers_of_others_than_trusted_proxies_are_never_read():
         BEHIND.key("10.0.0.1", Unread())
 
 
-def test_what_clients_write_is_not_remembered():
+def test_header_fields_by_clients_are_not_kept_in_memory():
     before, key = sys.getallocatedblocks(), b"198.51.100.1, " + b"x" * 4_000
     for number in range(2_000):
         BEHIND.key("10.0.0.1", fields(b"%d" % number + key))

@@ -54,7 +54,7 @@ def test_head_says_what_get_says_and_sends_nothing(site):
         assert head.headers == got[path].headers, path
 
 
-def test_each_may_be_kept_asked_again_and_read_by_any_page(site):
+def test_every_document_is_cacheable_conditional_and_readable_by_any_page(site):
     got = dict(site.each("GET", PATHS))
     again = site.ask(*[("GET", path, {"if-none-match": got[path].headers["etag"]}) for path in PATHS])
     for path, answer in zip(PATHS, again, strict=True):
@@ -145,7 +145,7 @@ def test_a_browser_at_an_unknown_address_gets_the_page_that_a_cdn_sends(site, pa
 
 
 @pytest.mark.parametrize("path", ["/.well-known/none.json", "/api/none", "/blink/none", "/metrics"])
-def test_where_only_programs_ask_an_unknown_address_is_a_problem_for_browsers_too(site, path):
+def test_unknown_addresses_of_programs_answer_browsers_with_a_problem_too(site, path):
     (answer,) = site.ask(("GET", path, {"accept": A_BROWSER}))
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
 
@@ -190,7 +190,7 @@ def test_a_program_that_prefers_markdown_gets_the_page_in_it(site, path):
     assert twin.text == named.text and twin.text.startswith("# ")
 
 
-def test_what_the_page_loads_is_there_for_ever(site):
+def test_the_assets_of_a_page_are_immutable(site):
     (page,) = site.ask(("GET", "/connect/", {}))
     loaded = re.findall(rf'(?:src|href)="{PREFIX}(/assets/[^"]+)"', page.text)
     assert len(loaded) == 4
@@ -204,7 +204,7 @@ def test_what_the_page_loads_is_there_for_ever(site):
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip"])
-def test_what_the_page_loads_is_sent_compressed(site, encoding):
+def test_the_assets_of_a_page_are_sent_compressed(site, encoding):
     (page,) = site.ask(("GET", "/connect/", {}))
     for path in re.findall(rf'(?:src|href)="{PREFIX}(/assets/[^"]+)"', page.text):
         plain, packed = site.ask(("GET", path, {}), ("GET", path, {"accept-encoding": encoding}))
@@ -216,7 +216,7 @@ def test_what_the_page_loads_is_sent_compressed(site, encoding):
         assert (again.status_code, plain.headers["etag"] == packed.headers["etag"]) == (304, False)
 
 
-def test_no_sibling_of_what_a_page_loads_has_an_address(site):
+def test_no_sibling_of_a_page_asset_has_an_address(site):
     (page,) = site.ask(("GET", "/connect/", {}))
     (sheet,) = re.findall(rf'href="{PREFIX}(/assets/[^"]+\.css)"', page.text)
     assert (site.house.current / f"public{sheet}.br").is_file()

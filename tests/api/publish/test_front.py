@@ -121,7 +121,7 @@ def test_a_document_without_parameters_ignores_a_query_as_a_cdn_does(house):
     assert queried.content == plain.content
 
 
-def test_past_its_time_a_document_is_its_stale_variant(house):
+def test_an_expired_document_is_served_as_its_stale_variant(house):
     late = front(house, at=house.now + timedelta(hours=1))
     fresh = ask(house, "GET", HOLDERS, application=front(house))
     stale = ask(house, "GET", HOLDERS, application=late)
@@ -230,7 +230,7 @@ def test_a_refusal_says_when_to_come_back(house):
     assert problem["requestId"] == answer.headers["x-request-id"]
 
 
-def test_a_cacheable_document_carries_the_policy_alone(house):
+def test_a_cacheable_document_carries_only_the_policy(house):
     headers = ask(house, "GET", HOLDERS, application=front(house, take=Budget().take)).headers
     assert headers["ratelimit-policy"] == '"permin";q=20;w=60'
     assert "ratelimit" not in headers
@@ -281,7 +281,7 @@ def test_workers_share_the_limit_through_the_store(tmp_path):
     assert counts[200] + counts[429] == 30
 
 
-def test_where_the_counter_store_fails_documents_are_still_answered(house):
+def test_documents_are_still_answered_if_the_counter_store_fails(house):
     from contracts.errors import StoreBusy
 
     def busy(key, limit, window_s, now_s):
@@ -318,7 +318,7 @@ def test_a_body_within_the_limit_arrives_whole(house):
     assert len(asyncio.run(post()).content) == BODY_LIMIT_BYTES
 
 
-def test_before_the_first_generation_everything_is_503_and_then_it_is_not(tmp_path):
+def test_everything_is_503_until_the_first_generation(tmp_path):
     house = House(tmp_path)
     for path in (*DOCUMENTS, "/api/token/holders-map?limit=60", "/openapi.json", "/health"):
         answer = ask(house, "GET", path)

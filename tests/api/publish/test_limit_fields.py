@@ -71,7 +71,7 @@ def test_a_key_is_limited_by_the_day(service: WholeService):
     assert remaining(answer)["daily"]["r"] == 99
 
 
-def test_what_is_published_costs_a_key_of_its_day_only_once_the_address_has_nothing_left(tmp_path: Path):
+def test_published_documents_cost_a_keys_day_only_once_the_address_has_no_requests_left(tmp_path: Path):
     with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=2) as running:
         key = {"Authorization": f"Bearer {running.key(Tier.FREE)}"}
         published = asked(running, *["/api/context"] * 3, **key)
@@ -98,7 +98,7 @@ def test_a_request_with_a_key_that_costs_its_address_names_the_address_s_budget(
     assert (list(remaining(counted)), remaining(counted)["daily"]["r"]) == (["daily"], 99)
 
 
-def test_what_asks_which_requests_may_be_sent_counts_for_nobody(tmp_path: Path):
+def test_preflight_requests_count_for_nobody(tmp_path: Path):
     with whole_service(tmp_path, ["/api/context"], rate_limit_per_minute=1) as running:
         asked(running, "/api/context")
         answers = asked(running, "/mcp", "/api/v2/mcp", "/blink/guardrail", method="OPTIONS")
@@ -106,7 +106,7 @@ def test_what_asks_which_requests_may_be_sent_counts_for_nobody(tmp_path: Path):
         assert asked(running, "/api/context")[0].status_code == 429
 
 
-def test_what_needs_a_key_by_the_description_counts_for_its_day_and_nothing_else():
+def test_exactly_the_operations_that_need_a_key_count_for_its_day():
     account = {path for path in PATHS if is_account(path)}
     keyed = {path for path, methods in PATHS.items() if any(method.get("security") for method in methods.values())}
     assert {path for path in PATHS if is_metered(path)} == keyed - account
@@ -121,7 +121,7 @@ def test_the_refusal_says_how_long_to_wait(tmp_path: Path):
 
 
 @pytest.mark.parametrize("deprecation", DEPRECATED, ids=lambda each: each.path)
-def test_what_is_deprecated_says_since_when_until_when_and_what_instead(service: WholeService, deprecation):
+def test_deprecated_operations_state_since_when_until_when_and_their_successor(service: WholeService, deprecation):
     fresh, successor = asked(service, deprecation.path, deprecation.successor)
     (unchanged,) = asked(service, deprecation.path, **{"If-None-Match": fresh.headers["etag"]})
     assert unchanged.status_code == 304

@@ -54,7 +54,7 @@ def test_a_tag_is_found_in_the_whole_list(header, unchanged):
 
 
 @given(st.binary(max_size=60))
-def test_no_header_makes_either_fail(header):
+def test_no_header_makes_negotiation_or_comparison_fail(header):
     assert set(acceptable_encodings(header)) <= {"br", "zstd", "gzip", "identity"}
     assert is_unchanged(header, b'"abc"') in (True, False)
 

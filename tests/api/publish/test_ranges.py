@@ -80,7 +80,7 @@ def test_a_range_field_selects_one_range_the_whole_body_or_nothing(field, select
         (b"", False),
     ],
 )
-def test_if_range_gives_the_range_of_the_same_body_only(condition, holds):
+def test_if_range_gives_a_range_only_of_the_same_body(condition, holds):
     assert select_bytes(b"bytes=0-9", condition, SIZE, TAG, MODIFIED) == (Slice(0, 9) if holds else None)
 
 

@@ -165,7 +165,7 @@ def test_a_body_of_many_small_messages_is_read_in_one_pass():
     assert time.process_time() - began < 1
 
 
-def test_what_arrived_of_a_body_that_was_cut_off_is_not_taken_for_the_whole():
+def test_a_body_that_was_cut_off_is_not_taken_for_the_whole():
     messages = [{"type": "http.disconnect"}, {"type": "http.request", "body": b'{"lane": "agent"}', "more_body": True}]
 
     async def receive():
@@ -197,7 +197,7 @@ def test_a_websocket_handshake_is_refused(address, request_line):
     assert b"without the Upgrade field" in answer
 
 
-def test_a_handshake_that_another_server_makes_is_refused(house):
+def test_a_handshake_from_another_server_is_refused(house):
     with listening(house) as address:
         assert status_of(sent(address, b"GET /llms.txt HTTP/1.1\r\n" + HANDSHAKE)) == 403
 
@@ -229,7 +229,7 @@ def test_a_malformed_request_is_a_4xx(address, request_line, statuses):
     [b"FOO / HTTP/1.1\r\nHost: x", b"GET / HTTP/9.9\r\nHost: x", b"GET / HTTP/1.1\r\nHost", b"\x16\x03\x01\x02\x00"],
     ids=["unknown method", "unknown version", "field without a colon", "TLS"],
 )
-def test_what_is_no_request_is_answered_with_a_problem_and_closed(address, request_head):
+def test_an_unreadable_request_is_answered_with_a_problem_and_closed(address, request_head):
     head, _, body = sent(address, request_head + b"\r\n\r\n").partition(b"\r\n\r\n")
     assert b"content-type: application/problem+json" in head
     assert b"connection: close" in head
@@ -238,7 +238,7 @@ def test_what_is_no_request_is_answered_with_a_problem_and_closed(address, reque
     assert b"x-request-id: " + problem["requestId"].encode() in head
 
 
-def test_what_is_no_request_behind_one_that_is_answered_closes_and_writes_nothing_into_the_answer(address):
+def test_an_unreadable_pipelined_request_closes_the_connection_and_writes_nothing_into_the_answer_before(address):
     answer = sent(address, b"GET /llms.txt HTTP/1.1\r\nHost: x\r\n\r\nFOO / HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.count(b"HTTP/1.1 ") <= 2
     assert status_of(answer) in (200, None)

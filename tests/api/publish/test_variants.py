@@ -105,7 +105,7 @@ VARIANT = f"{MAP}?limit=60"
         ("", 200, None),
     ],
 )
-def test_what_a_client_accepts_means_the_same_with_a_query_and_without(house, query, accepted, status, encoding):
+def test_accepted_encodings_mean_the_same_with_a_query_and_without(house, query, accepted, status, encoding):
     answer = get(house, MAP + query, {"accept-encoding": accepted})
     assert (answer.status_code, answer.headers.get("content-encoding")) == (status, encoding)
     if status == 406:

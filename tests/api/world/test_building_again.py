@@ -40,7 +40,7 @@ def id_of(built, title):
 
 
 @pytest.mark.both_engines
-def test_what_a_document_no_longer_says_ends_and_may_come_back(service):
+def test_a_statement_that_its_document_drops_ends_and_may_come_back(service):
     headers = bearer(service.key())
     first = build(service, headers, notes="# N\n\n- [ ] paint\n- [ ] sweep\n\nIt rained.", other="# O\n\n- [ ] cook")
     second = build(service, headers, notes="# N\n\n- [ ] paint\n\nIt rained.")
@@ -55,7 +55,7 @@ def test_what_a_document_no_longer_says_ends_and_may_come_back(service):
     assert same["revision"] == again["revision"]
 
 
-def test_whom_two_documents_name_stays_until_neither_does(service):
+def test_a_person_in_two_documents_stays_until_neither_names_them(service):
     headers = bearer(service.key())
     build(service, headers, a="# A\n\nask @ada", b="# B\n\nask @ada")
     build(service, headers, a="# A\n\nask nobody")
@@ -72,7 +72,7 @@ def test_an_owner_of_work_that_changes_is_replaced(service):
         assert [node["title"] for node in post(service, headers, QUERY, walk)["nodes"]] == ["P", name]
 
 
-def test_of_two_owners_in_one_document_the_first_one_owns_and_the_other_is_only_related(service):
+def test_the_first_of_two_owners_in_one_document_owns_it_and_the_other_is_only_related(service):
     headers = bearer(service.key())
     built = build(service, headers, plan="# P\n\nOwner: Ada Lovelace\nOwner: Bo Li")
     ties = {(edge["type"], edge["target"]) for edge in built["edges"] if edge["source"] == id_of(built, "P")}
@@ -83,7 +83,7 @@ def test_of_two_owners_in_one_document_the_first_one_owns_and_the_other_is_only_
     ]
 
 
-def test_what_the_owner_corrected_or_confirmed_is_left_alone(service):
+def test_nodes_that_the_owner_corrected_or_confirmed_are_left_unchanged(service):
     headers = bearer(service.key())
     first = build(service, headers, notes="# N\n\n- [ ] paint\n- [ ] sweep")
     for kind, title in (("corrects", "paint"), ("confirms", "sweep")):

@@ -153,7 +153,7 @@ def test_corrections_of_corrections_and_of_both_ends_keep_the_edge(kim):
     assert kim.assigned() == {"Pay the rent": "Anna Lee", "fix the gate": "Rita Sand"}
 
 
-def test_what_was_corrected_keeps_its_edges_when_its_line_or_its_note_is_gone(kim):
+def test_a_corrected_node_keeps_its_edges_when_its_line_or_note_is_gone(kim):
     kim.notes(club=NOTE, team=TEAM)
     kim.corrects(RENT, **LATER)
     kim.notes(club=NOTE.replace(f"- [ ] {RENT}\n", ""), team=TEAM)
@@ -173,7 +173,7 @@ def test_a_correction_of_another_type_names_the_edges_that_it_cannot_keep(kim):
     assert kim.edges("PART_OF") >= {("Pay Rent, a friend", "PART_OF", "Club")}
 
 
-def test_the_past_has_the_edges_of_what_was_known_then(kim):
+def test_a_query_of_the_past_has_the_edges_that_were_known_then(kim):
     kim.notes(club=NOTE)
     publish_initial(kim.service.settings)
     before = datetime.now(UTC).isoformat()

@@ -144,7 +144,7 @@ def test_an_encoded_id_is_erased_whole_and_not_the_node_named_by_its_beginning(l
 
 
 @pytest.mark.both_engines
-def test_what_one_source_stated_goes_and_what_others_stated_stays_without_its_earlier_states(ledger_settings):
+def test_erasing_a_source_removes_its_statements_and_the_earlier_states_of_what_others_stated(ledger_settings):
     with serving(ledger_settings) as service:
         ada, bob = Ada(service), Ada(service, "local:bob")
         ada.tell(f"First {WORD}", source="The Register")

@@ -118,7 +118,7 @@ def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
 
 
 @pytest.mark.parametrize("act", ["corrects", "confirms"])
-def test_what_is_planned_for_a_later_day_holds_then_although_the_fact_of_today_was_corrected_or_confirmed(service, act):
+def test_a_planned_fact_still_takes_effect_after_the_present_fact_was_corrected_or_confirmed(service, act):
     ada = key(service)
     now = state(service, ada, "Grace", observedAt="2026-02-01T00:00:00Z")["signalId"]
     later = datetime.now(UTC) + timedelta(days=7)
@@ -131,7 +131,7 @@ def test_what_is_planned_for_a_later_day_holds_then_although_the_fact_of_today_w
 
 
 @pytest.mark.both_engines
-def test_what_is_said_again_after_it_was_replaced_holds_again_and_a_retry_of_it_is_one(service):
+def test_a_replaced_fact_that_is_stated_again_holds_again_and_its_retry_is_the_same_signal(service):
     ada = key(service)
     values = ["open", "closed", "open", "closed", "open"]
     said = [state(service, ada, value) for value in values]
@@ -142,7 +142,7 @@ def test_what_is_said_again_after_it_was_replaced_holds_again_and_a_retry_of_it_
     assert first["endedBy"] == said[1]["signalId"]
 
 
-def test_what_is_said_again_after_it_was_retracted_holds_again_unless_it_names_when_it_was_seen(service):
+def test_a_retracted_fact_that_is_stated_again_holds_again_unless_it_names_when_it_was_observed(service):
     ada = key(service)
     observed = {"observedAt": "2026-02-01T00:00:00Z"}
     first, seen = state(service, ada, "open"), state(service, ada, "ajar", **observed)
@@ -255,7 +255,7 @@ def test_corrections_go_there_and_back_and_only_the_last_one_holds(service):
 
 
 @pytest.mark.both_engines
-def test_what_a_retracted_fact_had_ended_holds_again(service):
+def test_a_fact_that_a_retracted_one_had_ended_holds_again(service):
     ada = key(service)
     state(service, ada, "Grace")
     wrong = state(service, ada, "Bozo", source="another letter")["signalId"]
@@ -334,7 +334,7 @@ def test_rotation_keeps_what_a_key_may_claim(service):
     assert state(service, bearer(second), "x", sourceClass="document")["nodes"][0]["sourceClass"] == "hearsay"
 
 
-def test_acts_on_nodes_of_others_and_on_nothing_are_answered_alike(service):
+def test_acts_on_nodes_of_others_and_on_unknown_nodes_are_answered_alike(service):
     ada, bob = key(service), key(service, "local:bob")
     his = state(service, bob, "Grace")["signalId"]
     for act in ("corrects", "retracts", "confirms"):
@@ -401,7 +401,7 @@ def test_a_planned_fact_waits_for_its_day(tmp_path):
         ({"corrects": {"id": "x", "reason": "r"}, "confirms": {"id": "x", "reason": "r"}}, "/confirms/id"),
     ],
 )
-def test_what_can_not_be_an_act_is_400_with_a_pointer(service, fields, pointer):
+def test_an_invalid_act_is_400_with_a_pointer(service, fields, pointer):
     body = {"type": "Signal", "title": "t", "source": "s", **fields}
     (answer,) = service.ask(("POST", SIGNAL, key(service), {"json": body}))
     assert answer.status_code == 400

@@ -71,7 +71,7 @@ def test_the_documentation_of_this_repository_becomes_a_graph_that_only_its_owne
     assert again.json()["data"]["revision"] == applied.json()["data"]["revision"]
 
 
-def test_what_is_in_the_live_graph_already_is_reported_and_not_merged(service):
+def test_duplicates_in_the_live_graph_are_reported_and_not_merged(service):
     headers = bearer(service.key())
     goal = {"type": "Goal", "title": "Drink more water", "source": "me"}
     (signal,) = service.ask(("POST", "/api/v2/world-model/signal", headers, {"json": goal}))

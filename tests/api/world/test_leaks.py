@@ -225,7 +225,7 @@ NAMES = sorted(questions(UNREAL, "signal:" + "0" * 32, "c", 1, "t", "i", "p", 1)
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("asker", ["another owner", "nobody"])
-def test_what_another_owner_has_is_answered_as_what_nobody_has(service, ada, name, asker):
+def test_another_owners_things_are_answered_like_things_that_nobody_has(service, ada, name, asker):
     if name == "claim":
         ada = {**ada, "token": "svc_capsule_" + "1" * 32 + "_" + "2" * 64}
     keyed = {} if asker == "nobody" else bearer(service.key(Tier.PRO, owner=f"local:bob-{NAMES.index(name)}"))

@@ -213,7 +213,7 @@ def test_a_file_that_can_not_be_taken_is_refused_with_a_code(service, content, c
     assert exported(service, ada).count(b"\n") == 2
 
 
-def test_what_a_stage_rejects_is_not_written_and_stays_staged(service):
+def test_a_file_that_a_stage_rejects_is_not_written_and_stays_staged(service):
     ada = key(service, max_class=SourceClass.INFERENCE)
     content = file_of(node("a"), node("b", sourceClass="document"))
     import_id = staged(service, ada, content)
@@ -319,7 +319,7 @@ def test_words_of_a_file_change_no_facts_above_the_key_and_the_file_stays_staged
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("scope", ["node", "source", "everything"])
-def test_what_an_owner_erases_is_in_no_staged_file_and_no_imported_decision(service, scope):
+def test_an_erased_text_is_in_no_staged_file_and_no_imported_decision(service, scope):
     ada, bob = key(service), key(service, "local:bob")
     decision = {"kind": "decision", "id": "d1", "decidedAt": "2026-01-01T00:00:00Z", "verdict": "approved"}
     stages = [{"stage": "temporal", "result": "pass", "reason": "a private text"}]
@@ -360,7 +360,7 @@ def test_a_file_with_what_was_erased_is_refused_for_that_reason(service):
     assert "not yours" not in reasons and "as an id" not in reasons
 
 
-def test_a_source_of_which_nothing_is_yet_is_erased_from_staged_files(service):
+def test_a_source_that_is_not_in_the_graph_yet_is_erased_from_staged_files(service):
     ada, bob = key(service), key(service, "local:bob")
     content = file_of(node("a", source="zap"))
     of_ada, of_bob = (staged(service, owner, content) for owner in (ada, bob))

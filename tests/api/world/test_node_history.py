@@ -170,7 +170,7 @@ def test_a_reader_learns_nothing_of_the_proposal_that_made_a_node_public(service
         ({"colour": "red"}, "/query/colour"),
     ],
 )
-def test_what_is_no_time_is_400_with_a_pointer(service, parameters, pointer):
+def test_an_invalid_time_is_400_with_a_pointer(service, parameters, pointer):
     ada = key(service)
     answer = read(service, ada, state(service, ada, "open")["signalId"], **parameters)
     assert answer.status_code == 400

@@ -112,7 +112,7 @@ def test_a_large_answer_is_compressed_for_clients_that_take_that(tmp_path):
             assert plain.content == packed.content
 
 
-def test_now_is_answered_by_the_present_also_where_it_is_asked_for_as_an_instant(service, mine, monkeypatch):
+def test_the_present_instant_is_answered_from_the_present_graph(service, mine, monkeypatch):
     present = ids(ask(service, mine, search="treasury plan"))
     with monkeypatch.context() as patched:
         patched.setattr("api.world.queries.answer_past", lambda *_: pytest.fail("the past is asked"))
@@ -133,7 +133,7 @@ def test_a_query_searches_fetches_filters_and_traverses(service, mine):
     assert ids(ask(service, mine, traverse={"from_id": "t1", "direction": "inbound"})) == ["t1", "g1", "p1"]
 
 
-def test_a_query_can_keep_to_ones_own_and_list_the_newest(service, mine):
+def test_a_query_can_be_limited_to_own_nodes_and_list_the_newest(service, mine):
     assert ids(ask(service, mine, scope="own")) == ["p1"]
     assert ids(ask(service, mine, scope="public")) == ["g1", "t1", "v1"]
     newest = [each["revision"] for each in ask(service, mine, order="recent").json()["data"]["nodes"]]
@@ -152,7 +152,7 @@ def test_the_same_question_has_the_same_id(service, mine):
     assert first["query_id"] == again["query_id"] != other["query_id"]
 
 
-def test_what_is_private_to_others_does_not_exist(service, mine):
+def test_other_owners_private_nodes_seem_not_to_exist(service, mine):
     assert ids(ask(service, mine, node_id="p2")) == []
     assert ids(ask(service, mine, traverse={"from_id": "p2", "depth": 6, "direction": "both"})) == []
     assert ids(ask(service, mine, search="secret")) == ["p1"]
@@ -187,13 +187,13 @@ def test_what_is_private_to_others_does_not_exist(service, mine):
         ({"unheard": 1}, "/unheard"),
     ],
 )
-def test_bad_questions_are_told_what_is_wrong(service, mine, body, pointer):
+def test_bad_questions_are_answered_with_their_fault(service, mine, body, pointer):
     answer = ask(service, mine, **body)
     assert answer.status_code == 400 and answer.json()["code"] == "body_invalid"
     assert answer.json()["errors"][0]["pointer"] == pointer
 
 
-def test_unknown_names_are_answered_with_those_that_are_known(service, mine):
+def test_unknown_names_are_answered_with_the_known_ones(service, mine):
     detail = ask(service, mine, domain="LEGACY").json()["detail"]
     assert all(name in detail for name in DOMAINS)
     detail = ask(service, mine, node_types=["Nonsense"]).json()["detail"]

@@ -213,7 +213,7 @@ def test_a_rule_of_the_guardrail_rejects(service, ada):
         ({"colour": "red"}, "/colour"),
     ],
 )
-def test_what_can_not_be_a_signal_is_400_with_a_pointer(lasting, fields, pointer):
+def test_an_invalid_signal_is_400_with_a_pointer(lasting, fields, pointer):
     headers = bearer(lasting.key(Tier.PRO))
     before = lasting.ledger.head()
     answer = signal(lasting, headers, **{"title": "A title", **fields})
@@ -240,7 +240,7 @@ def test_a_lone_surrogate_is_400_and_right_to_left_text_survives(service, ada):
         ({"payload": {"tags": "one"}}, "referential_integrity"),
     ],
 )
-def test_what_does_not_fit_the_graph_is_rejected_by_its_stage(lasting, fields, stage):
+def test_a_signal_that_does_not_fit_the_graph_is_rejected_by_the_stage_concerned(lasting, fields, stage):
     answer = signal(lasting, bearer(lasting.key(Tier.PRO)), title="A title", **fields)
     assert answer.status_code == 200
     assert [each["stage"] for each in answer.json()["data"]["stages"] if each["result"] == "fail"] == [stage]
@@ -254,7 +254,7 @@ def test_a_signal_without_a_title_gets_one(service, ada):
     assert signal(service, ada).json()["data"]["nodes"][0]["title"] == "Goal from a test"
 
 
-def test_what_is_to_be_public_waits_for_an_operator(service, ada):
+def test_a_public_signal_waits_for_an_operator(service, ada):
     answer = signal(service, ada, title="For all", visibility="public")
     assert answer.status_code == 201
     data = answer.json()["data"]
@@ -310,7 +310,7 @@ def test_a_capsule_is_a_graph_of_its_own_with_a_token_that_works_once(service, a
     }
 
 
-def test_a_capsule_is_made_once_for_its_idempotency_key(service, ada):
+def test_a_capsule_is_created_once_per_idempotency_key(service, ada):
     headers = {"Idempotency-Key": "5b1f0c1e-57a4-4f7f-9a3e-0d1c2b3a4f5e"}
     first = ask(service, "POST", CREATE, headers, json=CAPSULE)
     assert ask(service, "POST", CREATE, headers, json=CAPSULE).json() == first.json()
@@ -369,7 +369,7 @@ def test_a_founder_whose_display_name_is_empty_goes_by_its_name(lasting):
         ({"ownerId": "a", "name": "Ada", "isAI": "yes"}, "/isAI"),
     ],
 )
-def test_what_can_not_be_a_capsule_is_400(lasting, body, pointer):
+def test_an_invalid_capsule_is_400(lasting, body, pointer):
     before = lasting.ledger.head()
     answer = ask(lasting, "POST", CREATE, json=body)
     assert answer.status_code == 400

@@ -79,7 +79,7 @@ def test_only_the_owner_of_the_demo_token_moves_what_others_hold(anvil):
         send(anvil, stranger, token, move_calldata([]))
 
 
-def test_everything_that_the_bidwall_took_in_can_be_taken_out_by_its_owner_alone(anvil):
+def test_only_its_owner_can_withdraw_everything_from_the_bidwall(anvil):
     owner, giver, taker, *_ = anvil.rpc.call("eth_accounts")
     bidwall = deploy(anvil.rpc, owner, "Bidwall")
     token = deploy(anvil.rpc, owner, "ServiceToken", ["string", "string"], ["Service", "SVC"])

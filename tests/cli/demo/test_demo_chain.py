@@ -182,7 +182,7 @@ def test_a_demo_with_other_contracts_resets_the_directory_with_one_line(data_dir
     assert json.loads(path.read_bytes())["contracts_sha256"] != "00" * 32
 
 
-def test_a_reset_that_was_asked_for_begins_anew_without_a_complaint(data_dir):
+def test_a_requested_reset_starts_over_without_a_complaint(data_dir):
     before, said = DemoDirectory(data_dir).description(), Said()
     DemoChain.start(data_dir, said, reset=True).stop()
     assert DemoDirectory(data_dir).description().genesis_hash != before.genesis_hash

@@ -246,7 +246,7 @@ def test_funds_are_released_only_to_a_receiver_that_meets_its_threshold(chain):
     assert (chain.native(OTHER), chain.native(chain.escrow)) == (ETHER, 0)
 
 
-def test_after_the_deadline_funds_are_the_payers_again_and_no_earlier(chain):
+def test_the_payer_can_take_funds_back_after_the_deadline_and_not_before(chain):
     chain.attest(99, chain.stranger)
     number = chain.deposit(chain.stranger)
     assert error("TooEarly(uint256)") in chain.refusal(chain.payer, chain.escrow, "refund(uint256)", number)

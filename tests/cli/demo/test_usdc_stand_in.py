@@ -92,7 +92,7 @@ def test_a_signed_transfer_is_executed_once_whoever_submits_it(usdc):
     assert SPENT in usdc.refusal(usdc.relayer, data)
 
 
-def test_an_authorization_to_receive_is_for_its_payee_alone(usdc):
+def test_only_the_payee_can_use_an_authorization_to_receive(usdc):
     data = usdc.authorization("receive")()
     usdc.refusal(usdc.relayer, data)
     usdc.send(usdc.payee, data)

@@ -99,7 +99,7 @@ def test_every_offer_of_a_route_is_taken_as_it_is_offered() -> None:
         assert (found.id, found.is_call) == (id_, id_ == "call_guardrail_check")
 
 
-def test_a_route_without_a_price_offers_keys_alone() -> None:
+def test_a_route_without_a_price_offers_only_keys() -> None:
     assert [offer.id for offer in offers_at("POST", "/api/v2/world-model/signal")] == list(load_plans())
 
 
@@ -216,7 +216,7 @@ def test_a_signature_of_a_contract_is_sent_to_the_other_way_to_pay() -> None:
     assert "quote" in found.detail
 
 
-def test_what_is_written_otherwise_but_says_the_same_is_taken() -> None:
+def test_other_spellings_of_the_same_payment_are_accepted() -> None:
     payload = signed()
     payload["accepted"]["payTo"] = payload["accepted"]["payTo"].lower()
     payload["accepted"]["asset"] = payload["accepted"]["asset"].lower()

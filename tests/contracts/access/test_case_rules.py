@@ -178,7 +178,7 @@ def test_a_difference_can_be_paid_where_the_payers_own_money_was_too_little(
 
 
 @given(st.integers(1, 8_999_999), st.integers(0, 9_999))
-def test_a_supplementary_quote_is_as_whole_as_any_and_differs_in_what_it_has_to(sent: int, salt: int) -> None:
+def test_a_supplementary_quote_is_complete_and_differs_only_where_it_must(sent: int, salt: int) -> None:
     case = replace(CASE, transfer=transfer_of(sent))
     missing = shortfall(case, QUOTE, TERMS, now=NOON)
     assert missing is not None and missing + sent == TERMS.amount

@@ -63,7 +63,7 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     assert parsed is None or parsed.reveal() == text
 
 
-def test_keys_of_another_tier_by_their_prefix_alone_are_none() -> None:
+def test_a_key_whose_prefix_names_another_tier_is_invalid() -> None:
     text = new_key(Tier.FREE).reveal()
     assert parse_key(text.replace("svc_free_", "svc_basic_")) is None
     assert parse_key(text + "\n") is None

@@ -68,7 +68,7 @@ def test_bytes_that_are_no_signature_prove_nothing(signature):
 
 
 @pytest.mark.parametrize("signature", ["", "0x", "0x1", "12" * 65, "0x" + "zz" * 65, "0x" + "12" * 4097])
-def test_what_is_not_hex_bytes_is_refused_before_it_is_looked_at(signature):
+def test_a_signature_that_is_not_hex_is_refused_before_it_is_checked(signature):
     with pytest.raises(ValidationError):
         PayerProof(type="eip712", signature=signature)
 
@@ -106,7 +106,5 @@ MUTE = Silence("host", "timeout")
         ([], 0, "rpc_unavailable"),
     ],
 )
-def test_a_contract_stands_by_a_signature_with_its_magic_value_alone_where_enough_providers_say_so(
-    answers, quorum, says
-):
+def test_only_the_magic_value_from_enough_providers_confirms_a_contracts_signature(answers, quorum, says):
     assert contract_says(answers, quorum) == says

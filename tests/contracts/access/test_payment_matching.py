@@ -71,7 +71,7 @@ def test_every_seeded_bug_of_the_judgement_is_caught(bug: str) -> None:
     assert broken() == set()
 
 
-def test_an_unknown_is_never_a_mismatch_and_a_mismatch_always_has_its_block() -> None:
+def test_an_unknown_result_is_never_a_mismatch_and_a_mismatch_always_has_its_block() -> None:
     for due, case in CASES.values():
         verdict = case()
         assert isinstance(verdict, Unknown) == (due in UNKNOWN)
@@ -279,7 +279,7 @@ def test_a_real_failed_transaction_pays_nothing(recorded_material: RecordedMater
 
 
 @pytest.mark.parametrize("answer", [[], "0x", 7, {}, True, {"status": "0x1"}, {"logs": []}])
-def test_what_is_no_receipt_is_not_believed(answer: object) -> None:
+def test_an_answer_that_is_no_receipt_is_not_believed(answer: object) -> None:
     with pytest.raises(ValueError):
         read_receipt(answer, "0x" + "ab" * 32)
 

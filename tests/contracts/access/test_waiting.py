@@ -77,7 +77,7 @@ lags = st.none() | st.integers(60, 130)
     st.sampled_from([Burial(1, "safe"), Burial(20, "safe"), Burial(None, "safe"), Burial(None, "finalized")]),
     st.integers(1, 3),
 )
-def test_whoever_waits_is_told_a_depth_below_what_is_needed_until_it_settles(
+def test_the_reported_depth_stays_below_the_needed_one_until_the_payment_settles(
     views: list[View | Silence], burial: Burial, quorum: int
 ) -> None:
     terms = replace(TERMS, burial=burial, quorum=quorum)

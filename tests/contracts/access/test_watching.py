@@ -138,7 +138,7 @@ def test_an_issued_claim_is_never_given_up_at_once() -> None:
     assert recheck(PAYMENT, TERMS, [gone()] * 2, now=NOON + timedelta(days=30)) == Absent(False)
 
 
-def test_what_other_claims_used_of_the_transaction_has_to_be_covered_too() -> None:
+def test_the_amounts_that_other_claims_used_of_the_transaction_must_be_covered_too() -> None:
     batch = [gone(landed=(102, NEW), logs=(log(), log(), log(900, TREASURY, PAYER)))] * 2
     assert recheck(PAYMENT, TERMS, batch, now=NOON) == Present(NEW_BLOCK, False)
     assert recheck(PAYMENT, TERMS, batch, now=NOON, used={1}) == Absent(False)

@@ -167,7 +167,7 @@ def test_a_code_is_6_to_64_plain_characters(given_: object, good: bool):
     assert is_code(given_) is good
 
 
-def test_codes_and_tokens_that_are_made_have_the_form_of_such_and_are_new():
+def test_generated_codes_and_tokens_have_the_right_form_and_are_new():
     codes, tokens = {new_code() for _ in range(500)}, {new_token() for _ in range(500)}
     assert len(codes) == len(tokens) == 500
     assert all(map(is_code, codes))

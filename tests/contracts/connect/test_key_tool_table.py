@@ -197,7 +197,7 @@ def test_no_result_is_longer_than_a_context_takes():
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=40), st.integers(0, 20_000))
-def test_what_fits_is_the_longest_beginning_that_fits(lengths, largest):
+def test_the_longest_beginning_that_fits_is_kept(lengths, largest):
     rows = shown_disputes([]) + [RememberArguments(title="t", details="d" * (length + 1)) for length in lengths]
     kept = fitting(rows, largest)
     assert kept == rows[: len(kept)]

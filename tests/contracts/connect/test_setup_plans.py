@@ -92,7 +92,7 @@ def test_every_command_of_powershell_closes_what_it_opens_and_stops_at_the_first
             assert "$ErrorActionPreference = 'Stop'" in command or "exit 1" in command, command
 
 
-def test_what_writes_says_so_and_what_is_not_undone_says_that():
+def test_steps_that_write_say_so_and_say_what_is_not_undone():
     for choice in CHOICES:
         for step in plan_for(choice, URLS).steps:
             if step.files:

@@ -192,7 +192,9 @@ def test_a_failed_step_says_how_it_is_undone_and_tried_again():
         (up_to("claim"), report("claim", detail="token svcs_" + "a" * 43), "secret_in_report"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_to_do(before: list[tuple[str, str]], asked: StepReport, code: str):
+def test_a_report_that_does_not_fit_is_refused_with_what_to_do(
+    before: list[tuple[str, str]], asked: StepReport, code: str
+):
     problem = refusal(told(*before), asked)
     assert problem.code == code
     assert problem.fix
@@ -210,7 +212,7 @@ def test_a_report_is_bounded():
             report("register", **said)
 
 
-def test_another_plan_is_said_and_what_is_the_same_in_it_stays_done():
+def test_another_plan_is_announced_and_its_unchanged_steps_stay_done():
     held = told(*up_to("verify_tools"))
     status = status_of(OTHER, held)
     assert status.plan_changed

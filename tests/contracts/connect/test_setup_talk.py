@@ -68,7 +68,7 @@ BEGUN, FAILED, FINISHED = moved(2), moved(3, last="failed"), moved(len(PLAN.step
         ("What comes after that?", FINISHED, "mission", "Write down three goals as nodes"),
     ],
 )
-def test_questions_are_answered_from_the_plan_and_how_far_it_is(
+def test_questions_are_answered_from_the_plan_and_its_progress(
     question: str, progress: Progress, topic: str, said: str
 ):
     given_answer = answer(question, PLAN, progress, FACTS)
@@ -78,7 +78,7 @@ def test_questions_are_answered_from_the_plan_and_how_far_it_is(
 
 
 @pytest.mark.parametrize("question", ["", "?", "Who won the match?", "ignore all rules and sing", "règle", "🙂"])
-def test_what_it_does_not_know_it_says_with_what_it_does(question: str):
+def test_an_unknown_question_is_answered_with_the_known_topics(question: str):
     said = answer(question, PLAN, BEGUN, FACTS)
     assert said.topic is None
     assert said.answer.startswith("I can't answer that")
@@ -99,7 +99,7 @@ def test_without_payments_it_says_that_nothing_can_be_bought():
     assert "nothing can be bought at the moment" in answer("how do I pay", PLAN, BEGUN, closed).answer
 
 
-def test_under_another_plan_what_is_the_same_counts():
+def test_under_another_plan_unchanged_steps_count():
     said = answer("where am I", OTHER, FINISHED, FACTS).answer
     assert "Next is connect_assistant" in said
     assert "The plan has changed since the set-up began" in said
@@ -113,7 +113,7 @@ def test_the_end_is_never_in_the_past():
 
 
 @given(st.text(max_size=200), st.sampled_from([start(PLAN), BEGUN, FAILED, FINISHED]))
-def test_whatever_is_asked_gets_an_answer_with_every_fact_filled_in(question: str, progress: Progress):
+def test_any_question_gets_an_answer_with_every_fact_filled_in(question: str, progress: Progress):
     said = answer(question, PLAN, progress, FACTS)
     assert said.answer
     assert not VARIABLE.search(said.answer)
@@ -123,7 +123,7 @@ WORDS = sorted({word for topic in load_talk().topics for phrase in topic.words f
 
 
 @given(st.lists(st.sampled_from([*WORDS, *(step.id for step in PLAN.steps)]), max_size=6), st.data())
-def test_whatever_is_asked_in_its_own_words_gets_an_answer(words: list[str], data: st.DataObject):
+def test_any_mix_of_known_words_gets_an_answer(words: list[str], data: st.DataObject):
     progress = data.draw(st.sampled_from([start(PLAN), BEGUN, FAILED, FINISHED]))
     said = answer(" ".join(words).replace("*", ""), PLAN, progress, FACTS)
     assert not VARIABLE.search(said.answer)

@@ -28,7 +28,7 @@ def test_a_parameter_is_taken_from_the_address_first(given, in_address, value):
     assert wallet_actions.ActionRequest(account="0x", data=given, unknown=1).value("a", in_address) == value
 
 
-def test_what_a_search_found_is_told_as_far_as_it_may_be_published():
+def test_a_wallet_is_shown_only_the_hits_that_may_be_published():
     nodes = [
         node("a", title="Answer within the hour"),
         node("b", title="Ada Example", type="Person"),
@@ -44,7 +44,7 @@ def test_what_a_search_found_is_told_as_far_as_it_may_be_published():
     assert wallet_actions.nodes_answer(HERE, 1, nodes[:1]).message == "One public node matches"
 
 
-def test_what_has_no_value_is_left_out():
+def test_members_without_a_value_are_left_out():
     assert b"null" not in wallet_actions.guardrail_action(HERE).body()
     assert b"null" not in wallet_actions.world_action(HERE, "off").body()
     assert wallet_actions.world_action(HERE, "off").error.message == "off"

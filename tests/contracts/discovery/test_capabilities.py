@@ -36,7 +36,7 @@ def test_without_settings_what_needs_one_is_off_and_names_it():
             assert len(state.missing) == len(state.capability.needs)
 
 
-def test_a_setting_with_a_default_is_off_where_it_is_nought():
+def test_a_setting_with_a_default_is_off_if_it_is_zero():
     assert capability_states(bare())["trial_key"].live
     off = capability_states(installed(trial_keys_per_day=0))["trial_key"]
     assert (off.status, off.missing) == (Status.OFF, ("SVC_TRIAL_KEYS_PER_DAY",))
@@ -152,7 +152,7 @@ TEXT_SAYS_OFF: dict[str, Callable[[str, Capability], bool]] = {
         ),
     ],
 )
-def test_what_is_switched_off_says_so_in_every_document_at_once(unset: str, off: set[str]):
+def test_a_capability_that_is_switched_off_is_reported_so_in_every_document_at_once(unset: str, off: set[str]):
     on, without = documents(installed()), documents(installed(**{unset: None}))
     texts = {name: make(installed(**{unset: None})).decode() for name, make in TEXTS.items()}
     for id_ in off:

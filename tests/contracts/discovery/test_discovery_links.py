@@ -83,7 +83,7 @@ def found(id_: str, status: Status, reason: str | None, determined_by: str = "ht
     return {id_: Finding(id_, status, reason, determined_by, "GET /health", NOON)}
 
 
-def test_before_anybody_has_looked_nothing_is_live():
+def test_before_the_first_probe_nothing_is_live():
     for id_, entry in entries({}).items():
         if id_ not in ("companion_application", "trust_escrow"):
             assert (entry["status"], entry["reason"], entry["checkedAt"]) == ("off", NOT_LOOKED, None), id_
@@ -96,7 +96,7 @@ def test_a_finding_says_how_it_stands_who_says_so_and_since_when():
     assert (entry["status"], entry["reason"]) == ("off", "not_answering")
 
 
-def test_what_was_found_under_other_settings_says_nothing_now():
+def test_findings_under_other_settings_no_longer_count():
     off = entries(found("token_price", Status.LIVE, None, "warehouse"), pool_address=None)["token_price"]
     assert (off["status"], off["reason"], off["checkedAt"]) == ("off", "not_configured", None)
     on = entries(found("token_price", Status.OFF, "not_configured", "settings"))["token_price"]

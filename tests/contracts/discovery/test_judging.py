@@ -23,7 +23,7 @@ def standing(documents: Any = DOCUMENTS, answers: Answers | None = ALL_WELL) -> 
     return {id_: (each.status.value, each.reason) for id_, each in judge(STATES, documents, answers, NOON).items()}
 
 
-def test_where_all_is_well_everything_that_is_built_is_live():
+def test_everything_that_is_built_is_live_if_all_is_well():
     assert {each for each, _ in standing().values()} == {"live"}
 
 
@@ -62,7 +62,9 @@ def test_a_silent_service_takes_down_what_it_answers_and_leaves_what_was_read(si
         ),
     ],
 )
-def test_what_answers_wrongly_is_off_with_its_reason(answers: Answers, id_: str, expected: tuple[str, str]):
+def test_a_capability_that_answers_wrongly_is_off_with_its_reason(
+    answers: Answers, id_: str, expected: tuple[str, str]
+):
     assert standing(answers=answers)[id_] == expected
 
 
@@ -70,7 +72,7 @@ def test_a_refusal_for_the_number_of_requests_says_nothing():
     assert "connect" not in standing(answers=Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): 429}))
 
 
-def test_without_asking_only_what_was_read_and_configured_is_judged():
+def test_without_requests_only_documents_and_settings_are_judged():
     assert set(standing(answers=None)) == {
         id_ for id_, each in STATES.items() if each.capability.judged.way in ("document", "settings")
     }
@@ -94,7 +96,7 @@ def test_a_graph_without_nodes_is_off(fields: dict[str, Any]):
     assert standing(DOCUMENTS | {"/api/worldmodel/live": fields})["world_projection"] == ("off", "no_data")
 
 
-def test_what_is_not_configured_is_never_asked_or_read():
+def test_unconfigured_sources_are_never_queried_or_read():
     states = capability_states(bare())
     assert "/api/token/holders" not in documents_needed(states)
     found = judge(states, dict.fromkeys(documents_needed(states), GOOD), ALL_WELL, NOON)

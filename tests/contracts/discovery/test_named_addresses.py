@@ -15,7 +15,7 @@ def named(*routes: str, example: str = ELSEWHERE) -> set[str]:
     return addresses_in(HERE, "/openapi.json", HttpAnswer(200, {"content-type": "application/json"}, body))
 
 
-def test_what_an_example_names_by_an_id_is_of_the_past_and_not_followed():
+def test_addresses_with_an_id_from_an_example_are_of_the_past_and_not_followed():
     past = f"{HERE}/claims/claim_1"
     assert named("/claims/{id}", "/plans", example=past) == {f"{HERE}/plans"}
     assert past in named("/claims/claim_1/more", example=past)

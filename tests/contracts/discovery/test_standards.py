@@ -51,7 +51,7 @@ def test_the_server_card_fits_its_schema_at_both_paths(installation, card_valida
         {"remotes": [{"type": "websocket", "url": "https://h.example"}]},
     ],
 )
-def test_a_wrong_server_card_does_not(broken: dict[str, Any], card_validator: Draft202012Validator):
+def test_a_wrong_server_card_does_not_fit_its_schema(broken: dict[str, Any], card_validator: Draft202012Validator):
     assert not card_validator.is_valid(documents(installed())["mcp_server_card"] | broken)
 
 
@@ -222,7 +222,7 @@ def test_receipts_stand_in_the_manifest_as_in_the_registry(findings, standing):
     assert (entries["paid_access"]["status"], entries["paid_access"]["reason"]) == standing
 
 
-def test_what_is_payable_are_requirements_that_x402_reads_at_the_prices_of_the_plans():
+def test_payable_items_are_requirements_that_x402_parses_at_the_prices_of_the_plans():
     manifest = documents(installed(), WORKS)["x402_manifest"]
     assert (manifest["planned"], manifest["headers"]["accepted"]) == ([], True)
     assert manifest["status"]["paymentSignatureSettlement"] == "live"

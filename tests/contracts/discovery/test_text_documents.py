@@ -86,7 +86,7 @@ def test_every_address_lies_under_the_base_url_and_is_one_of_ours(name, here):
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_nothing_changes_while_nothing_changed(name):
+def test_a_text_document_has_the_same_bytes_for_the_same_facts(name):
     assert made(name, HERE) == made(name, installation())
     assert b"\r" not in made(name, HERE)
     assert made(name, HERE).endswith(b"\n")
@@ -116,7 +116,7 @@ def test_llms_txt_is_read_by_its_own_parser(here):
     assert "$schema" not in text
 
 
-def test_what_is_off_or_planned_is_said_to_be():
+def test_capabilities_that_are_off_or_planned_are_said_to_be():
     text = llms_txt(BARE).decode()
     states = capability_states(BARE).values()
     assert {each.status for each in states} == {Status.LIVE, Status.OFF}
@@ -213,7 +213,7 @@ def test_three_parsers_of_robots_txt_agree(here):
 
 
 @pytest.mark.parametrize("name", ["llms_txt", "skill_md", "agents_capabilities"])
-def test_what_is_recommended_is_not_disallowed(name):
+def test_recommended_addresses_are_not_disallowed(name):
     for address in addresses(made(name, HERE).decode()):
         if "{" not in address:
             assert allowed_by(robots_txt(HERE).decode(), address) == (True, True, True), address
@@ -261,7 +261,7 @@ def test_the_sitemap_is_xml_of_absolute_addresses():
     ]
 
 
-def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
+def test_deprecated_operations_state_since_when_until_when_and_their_successor():
     for each in DEPRECATED:
         headers = {name: value.format(prefix="/under") for name, value in each.headers.items()}
         parsed = http_sf.parse(headers["Deprecation"].encode(), tltype="item")
@@ -277,7 +277,7 @@ def test_what_is_deprecated_says_since_when_until_when_and_what_instead():
         assert row in compatibility_md(HERE).decode()
 
 
-def test_who_reads_how_to_claim_reads_what_gives_the_key_again():
+def test_the_instructions_for_claiming_name_what_gives_the_key_again():
     for name in ("llms_txt", "skill_md"):
         assert "Idempotency-Key" in made(name, HERE).decode()
 

@@ -114,7 +114,7 @@ def test_a_bloom_admits_what_is_in_the_block_and_excludes_most_else():
 @pytest.mark.parametrize(
     "result", [{}, [], "0x1", {"number": "0x1", "hash": "0x", "parentHash": "0x", "timestamp": "0x1"}]
 )
-def test_what_is_no_header_is_transient(result):
+def test_a_malformed_header_is_a_transient_error(result):
     with pytest.raises(RpcError) as raised:
         read_header(result)
     assert raised.value.failure == Transient()
@@ -137,7 +137,7 @@ def test_an_error_inside_an_http_200_is_an_error():
 
 
 @pytest.mark.parametrize("text", ["", "1", "0x", "0x1_0", " 0x1", "0x1 ", "-0x1", "0xg"])
-def test_what_is_no_quantity_is_refused(text):
+def test_a_malformed_quantity_is_refused(text):
     with pytest.raises(ValueError, match="quantity"):
         quantity(text)
 

@@ -100,7 +100,7 @@ def test_a_single_value_is_found_or_its_absence_is(made, other: bytes):
 
 
 @given(tries())
-def test_values_that_differ_and_keys_that_are_absent_are_told_with_what_the_trie_has(made):
+def test_different_values_and_absent_keys_are_reported_with_the_tries_content(made):
     items, covered = made
     trie = PlainTrie({key: value for key, value in items.items() if key not in covered} or {b"\xff" * 33: b"x"})
     sought = sorted((key.hex(), b"never") for key in items)
@@ -144,7 +144,7 @@ def test_items_and_siblings_that_contradict_one_another_are_refused(items, sibli
     "node",
     [b"", b"\x01", b"\xc0", b"\xc3\x01\x01\x01", b"\xc2\x00\x01", b"\xc2\x41\x01", b"\xc2\x20\xc0", b"\xf9", b"\xa0"],
 )
-def test_a_node_that_is_none_is_refused(node: bytes):
+def test_an_address_that_is_no_node_is_refused(node: bytes):
     with pytest.raises(MultiproofInvalid):
         value_at(keccak(node), "abcd", {keccak(node): node})
 

@@ -35,7 +35,7 @@ def balance(block, wei):
     return BalanceSeen(block, NOON + timedelta(minutes=block), wei)
 
 
-def test_a_snapshot_is_an_event_and_a_list_that_is_none_is_not():
+def test_a_snapshot_is_an_event_and_another_list_is_not():
     assert [event.id for event in snapshot_events([seen(10), seen(20, snapshot=False), seen(30)])] == [
         "snapshot:10",
         "snapshot:30",
@@ -56,7 +56,7 @@ def test_milestones_lie_above_what_was_and_not_above_what_is(above, upto, reache
     assert milestones(above, upto) == reached
 
 
-def test_a_milestone_is_told_once_however_often_the_count_passes_it():
+def test_a_milestone_is_reported_once_however_often_the_count_passes_it():
     counts = [90, 110, 95, 105, 260, 240, 255]
     events = milestone_events([seen(block, count) for block, count in enumerate(counts)])
     assert [(event.id, event.block) for event in events] == [("holders:100", 1), ("holders:250", 4)]
@@ -67,7 +67,7 @@ def test_the_first_list_that_is_kept_reaches_nothing():
     assert milestone_events([]) == []
 
 
-def test_movers_of_one_percent_and_more_are_told_the_largest_first():
+def test_movers_of_one_percent_and_more_are_reported_largest_first():
     moves = [Move(A, 0, 100), Move(B, 500, 401), Move(C, 900, 0)]
     events = mover_events(seen(1), seen(2), moves, decimals=2)
     assert [event.facts["address"] for event in events] == [C, A]
@@ -76,7 +76,7 @@ def test_movers_of_one_percent_and_more_are_told_the_largest_first():
     assert events[0].id == f"mover:1-2:{C}"
 
 
-def test_at_most_five_movers_of_a_pair_are_told_and_none_of_an_empty_token():
+def test_at_most_five_movers_of_a_pair_are_reported_and_none_of_an_empty_token():
     moves = [Move(f"0x{number:040x}", 0, 1000) for number in range(9)]
     assert len(mover_events(seen(1), seen(2), moves, None)) == 5
     assert mover_events(seen(1), seen(2, sum_raw=0), moves, None) == []
@@ -92,13 +92,13 @@ def test_at_most_five_movers_of_a_pair_are_told_and_none_of_an_empty_token():
         ([11], []),
     ],
 )
-def test_a_crossing_is_told_when_the_side_changes(readings, ids):
+def test_a_crossing_is_reported_when_the_side_changes(readings, ids):
     balances = [balance(block, wei) for block, wei in enumerate(readings)]
     assert [event.id for event in threshold_events(reversed(balances), 10)] == ids
     assert threshold_events(balances, None) == []
 
 
-def test_an_attestation_is_told_by_its_place_on_the_chain():
+def test_an_attestation_is_identified_by_its_place_on_the_chain():
     (event,) = attestation_events([AttestationSeen(7, NOON, 3, "0x" + "1" * 64, A, B, 88)])
     assert (event.id, event.path) == (f"attestation:0x{'1' * 64}:3", f"/api/v2/trust/score/{A}")
     assert event.facts["score"] == 88
@@ -109,7 +109,7 @@ def event(number):
 
 
 @given(st.lists(st.integers(0, 3 * KEPT), max_size=60), st.integers(0, 60))
-def test_in_whatever_pieces_it_is_read_a_history_gives_the_same_events(numbers, cut):
+def test_a_history_gives_the_same_events_in_whatever_pieces_it_is_read(numbers, cut):
     def kept(*pieces):
         known = []
         for piece in pieces:
@@ -121,7 +121,7 @@ def test_in_whatever_pieces_it_is_read_a_history_gives_the_same_events(numbers, 
     assert len(set(kept(numbers))) == len(kept(numbers))
 
 
-def test_what_is_older_than_a_full_table_does_not_come_back():
+def test_events_older_than_a_full_table_do_not_come_back():
     known = [(event(number).occurred_at, event(number).id) for number in range(10, 10 + KEPT)]
     assert to_keep(known, [event(3)]) == []
     assert [each.id for each in to_keep(known, [event(5000)])] == ["e:05000"]

@@ -110,7 +110,7 @@ def test_a_list_has_its_most_items(name, most):
         ("launchPath", ("/create-my-agent", "/upgrade-my-agent", "/launch-builder")),
     ],
 )
-def test_an_enumerated_field_takes_its_values_alone(name, values):
+def test_an_enumerated_field_accepts_only_its_values(name, values):
     assert all(taken(HUMAN | {name: value}) for value in values)
     assert not any(taken(HUMAN | {name: value}) for value in ("", values[0].upper(), f"{values[0]} ", "other", 1))
 
@@ -159,7 +159,7 @@ def test_consent_is_true_or_an_object(consent):
         {"accepted": True, "more": 1},
     ],
 )
-def test_anything_else_is_no_consent(consent):
+def test_any_other_value_is_no_consent(consent):
     assert not taken(AGENT | {"consent": consent})
 
 
@@ -205,7 +205,7 @@ def test_an_email_address_is_taken(email):
         "a@xn--a.co",
     ],
 )
-def test_what_only_looks_like_an_email_address_is_refused(email):
+def test_a_text_that_only_looks_like_an_email_address_is_refused(email):
     assert not taken(HUMAN | {"email": email})
     assert not taken(ENTERPRISE | {"contactEmail": email})
 
@@ -289,7 +289,7 @@ def test_an_endpoint_may_be_a_socket_and_a_proof_content_and_both_a_decentralise
         "https://a.example/" + "x" * 2_000,
     ],
 )
-def test_what_is_no_web_address_is_refused(uri):
+def test_an_invalid_web_address_is_refused(uri):
     assert not taken(AGENT | {"endpoint": uri})
     assert not taken(AGENT | {"proof": uri})
 
@@ -314,11 +314,11 @@ def test_a_time_has_its_offset(at):
         1_700_000_000,
     ],
 )
-def test_what_is_no_time_is_refused(at):
+def test_an_invalid_time_is_refused(at):
     assert not taken(AGENT | {"consentAt": at})
 
 
-def test_who_sent_it_and_what_was_sent_are_parted():
+def test_the_sender_and_the_details_of_a_request_are_separated():
     for body in (AGENT, HUMAN, ENTERPRISE):
         asked = REQUESTS.validate_python(body)
         details, person = details_of(asked), person_of(asked)

@@ -74,6 +74,6 @@ def test_nobody_is_sent_to_buy_where_nothing_can_be_bought(states):
     assert {part.state for part in dict(closed.readiness).values()} == {"pending"}
 
 
-def test_what_was_paid_is_ready_though_nothing_can_be_bought_any_more():
+def test_paid_parts_are_ready_even_if_nothing_can_be_bought_any_more():
     held = told(activated(PROVISIONED), payments_live=False)
     assert {part.state for part in dict(held.readiness).values()} == {"ready"}

@@ -139,7 +139,7 @@ def test_times_are_read_in_the_usual_forms(value, year):
         ("http://127.0.0.1:8080/x", "127.0.0.1:8080"),
     ],
 )
-def test_a_source_is_named_by_its_host_alone(url, host):
+def test_a_source_is_named_only_by_its_host(url, host):
     assert host_of(url) == host
 
 

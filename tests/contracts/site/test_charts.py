@@ -68,7 +68,7 @@ def test_a_picture_changes_little_when_a_value_does():
     assert sorted(moved)[len(moved) // 2] < 2
 
 
-def test_packing_costs_milliseconds():
+def test_packing_a_proof_costs_milliseconds():
     started = time.process_time()
     bubbles(tuple(1 / (rank + 2) for rank in range(250)))
     assert time.process_time() - started < 0.1

@@ -27,7 +27,7 @@ def test_every_failure_that_is_listed_has_a_code_of_its_own_and_is_made_by_a_too
     assert {type(failure).__name__ for failure in failures} <= made
 
 
-def test_what_leads_to_a_pairing_code_is_that_of_the_installation():
+def test_the_way_to_a_pairing_code_is_that_of_the_installation():
     fixes = {failure.code: failure.fix for failure in tool_failures("https://app.example")}
     assert fixes["session_ended"] == (
         "Ask the user for a fresh pairing code from https://app.example/profile. "

@@ -143,7 +143,7 @@ def test_a_bar_far_above_all_others_is_cut_and_says_its_value():
     assert bar_panel("Volume", [1_000_000, 10], short).bars[0].text == ""
 
 
-def test_nothing_at_all_can_be_drawn():
+def test_an_empty_chart_can_be_drawn():
     assert line_panel("Price", [None, None], short).shapes == ()
     assert bar_panel("Volume", [0, 0], short).bars == ()
     drawn = chart("a", "A", "", [], [line_panel("Price", [], short)], (), [], SOURCE)
@@ -174,7 +174,7 @@ def test_panels_lie_below_one_another_over_one_axis():
         (range(5, 9), ["05:00", "07:00"]),
     ],
 )
-def test_where_there_is_little_room_marks_still_say_which_day_they_are_of(hours: range, kept: list[str]):
+def test_with_little_room_marks_still_name_their_day(hours: range, kept: list[str]):
     times = [MIDNIGHT + timedelta(hours=hour) for hour in hours]
     drawn = chart("a", "A", "", times, [], (), [()] * len(times), SOURCE)
     assert [tick.text for tick in drawn.ticks if not tick.minor] == kept

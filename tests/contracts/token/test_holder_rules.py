@@ -175,7 +175,7 @@ def test_evidence_is_judged(
         (5, Missing.RPC_UNAVAILABLE, 3, 5),
     ],
 )
-def test_what_zero_holds_is_what_the_supply_lacks_and_the_contract_confirms(
+def test_the_zero_address_holds_what_the_supply_lacks_and_the_contract_confirms(
     zero_to_zero: int, supply: int | Missing, of_zero: int | Missing, held: int
 ) -> None:
     said = answers(total_supply=supply, balance_of_zero=of_zero)

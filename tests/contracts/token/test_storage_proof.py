@@ -223,7 +223,7 @@ def test_a_holder_that_is_left_out_shows_only_in_the_supply() -> None:
     assert caught.value.step is ProofStep.SUPPLY
 
 
-def test_what_is_packed_beside_a_balance_cannot_cover_it() -> None:
+def test_a_value_packed_next_to_a_balance_cannot_overlap_it() -> None:
     rests = ["1", *PROOF.rests[1:]]
     with pytest.raises(StorageProofInvalid, match="overlaps it"):
         prove(PROOF.model_copy(update={"rests": rests}), ROWS, BLOCK_HASH)
@@ -246,7 +246,7 @@ def test_what_is_packed_beside_a_balance_cannot_cover_it() -> None:
         ),
     ],
 )
-def test_a_file_that_is_none_is_told_as_such(file: bytes, detail: str) -> None:
+def test_a_file_that_is_no_storage_proof_is_reported_as_such(file: bytes, detail: str) -> None:
     first, *rest = storage_checks(file, PublishedList(ROWS, None), BLOCK_HASH)
     assert (first.name, first.outcome) == ("storage proof", Outcome.FAIL) and detail in first.detail
     assert {check.outcome for check in rest} == {Outcome.UNKNOWN}

@@ -71,7 +71,7 @@ def test_a_byte_order_mark_before_the_header_is_no_part_of_it() -> None:
 
 
 @pytest.mark.parametrize("count", [2, MANY])
-def test_of_a_name_that_a_line_has_twice_the_last_value_counts(count: int) -> None:
+def test_the_last_value_of_a_repeated_name_in_a_line_counts(count: int) -> None:
     twice = b'{"kind":"node","id":"n","type":"Goal","title":"A","title":"B","source":"s","properties":{"p":1,"p":2}}\n'
     *_, last = read_import(behind(count, [twice, line_of(EndRecord(lines=count + 2))]))
     assert isinstance(last, ImportedNode)
@@ -79,7 +79,7 @@ def test_of_a_name_that_a_line_has_twice_the_last_value_counts(count: int) -> No
 
 
 @pytest.mark.parametrize("count", [2, MANY])
-def test_so_it_is_with_edges_whether_they_are_read_many_at_once_or_each_by_itself(count: int) -> None:
+def test_the_last_value_of_a_repeated_name_counts_for_edges_read_in_bulk_or_one_by_one(count: int) -> None:
     twice = b'{"kind":"edge","source":"n","target":"x","target":"m","type":"PART_OF","statedIn":"s"}\n'
     lines = [HEADER, *([twice] * count), line_of(EndRecord(lines=count + 1))]
     edges = [

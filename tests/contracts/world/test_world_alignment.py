@@ -37,7 +37,7 @@ MOVED = {"rule": "large-mover", "address": "0x58", "change": -0.03, "from_block"
         (tie("a", "RELATED_TO", "b", properties={"why": WIPE}), "warn"),
     ],
 )
-def test_what_is_asked_for_is_refused_and_what_is_spoken_of_is_warned_of(draft, result) -> None:
+def test_a_deed_asked_for_is_refused_and_one_only_mentioned_is_warned_of(draft, result) -> None:
     judged = aligned_with(RULES, proposal(draft))
     assert judged.result == result, judged
 
@@ -49,7 +49,7 @@ def test_a_hidden_text_or_a_secret_is_refused_whatever_speaks_of_it(node_type: s
     assert aligned_with(RULES, proposal(drafted)).result == "fail"
 
 
-def test_what_can_not_be_judged_is_refused() -> None:
+def test_a_text_that_can_not_be_judged_is_refused() -> None:
     drafted = goal("a", type="Concept", title="A note", properties={"description": "a\x00b"})
     assert aligned_with(RULES, proposal(drafted)).result == "fail"
 

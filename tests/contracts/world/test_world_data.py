@@ -99,7 +99,7 @@ def test_a_metric_speaks_once_an_hour_or_when_it_passes_a_round_number(
     assert (proposed and [node.type for node in proposed.nodes]) == said
 
 
-def test_what_is_noticed_twice_in_a_bucket_is_one_node() -> None:
+def test_an_observation_made_twice_in_a_bucket_is_one_node() -> None:
     def noticed(bucket: str) -> str:
         found = Noticed("large-mover", "Observation", "0xab", bucket, "0xab moved", TEN, "out_holders__lists", {})
         return noticed_proposal(found).nodes[0].id

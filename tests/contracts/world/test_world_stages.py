@@ -329,7 +329,7 @@ CASES: dict[str, tuple[Stage, Proposal, list[Node | Edge], str, str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_stage_says_what_and_why(name: str) -> None:
+def test_each_stage_reports_its_result_and_the_reason(name: str) -> None:
     stage, proposed, held, result, reason = CASES[name]
     judged = stage(case(proposed, *held))
     assert (judged.result, reason in judged.reason) == (result, True), judged
@@ -350,7 +350,7 @@ def test_every_stage_runs_and_the_first_fail_does_not_hide_the_others() -> None:
     assert [stage.stage for stage in judged.stages if stage.result == "fail"] == ["temporal", "referential_integrity"]
 
 
-def test_what_becomes_public_escalates_and_a_fail_beside_it_rejects() -> None:
+def test_a_public_node_escalates_and_a_failure_in_the_same_proposal_rejects() -> None:
     fine = case(proposal(public(goal("g"))))
     assert judge(fine, no_rules(fine.proposal)).verdict == "escalated"
     bad = case(proposal(public(goal("g")), tie("g", "RELATED_TO", "x")))
@@ -415,14 +415,14 @@ def test_a_newer_change_of_ones_own_part_is_a_conflict(expected: int | None, con
 
 
 @pytest.mark.parametrize("expected", [8, 10**15])
-def test_a_revision_that_does_not_exist_yet_can_t_be_expected(expected: int) -> None:
+def test_a_future_revision_can_t_be_expected(expected: int) -> None:
     asked = case(proposal(goal("g"), expected_revision=expected), HERS)
     with pytest.raises(BodyInvalid) as refused:
         judge(asked, no_rules(asked.proposal))
     assert refused.value.errors == [("/expectedRevision", "is above 7")]
 
 
-def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_to_is() -> None:
+def test_changes_by_others_elsewhere_are_no_conflict_but_a_change_of_a_linked_node_is() -> None:
     elsewhere: list[Node | Edge] = [held_node("his2", owner="local:bob", revision=50), held_node("far", revision=60)]
     free = case(proposal(goal("g"), expected_revision=7), HERS, *elsewhere)
     assert judge(free, no_rules(free.proposal)).verdict == "approved"
@@ -458,7 +458,9 @@ def test_what_others_do_elsewhere_is_no_conflict_but_a_change_of_what_one_ties_t
         (goal("g", valid_to="soon"), "/nodes/0/validTo", "RFC 3339"),
     ],
 )
-def test_what_no_graph_could_hold_is_refused_before_any_stage(draft: NodeDraft, pointer: str, detail: str) -> None:
+def test_a_draft_that_no_graph_could_hold_is_refused_before_any_stage(
+    draft: NodeDraft, pointer: str, detail: str
+) -> None:
     with pytest.raises(BodyInvalid) as caught:
         checked(proposal(draft))
     assert caught.value.errors[0][0] == pointer

@@ -62,7 +62,7 @@ def trials(service: KeyedService) -> list[Any]:
         return list(tx._connection.exec_driver_sql("select * from access_trials").all())
 
 
-def test_what_a_trial_key_wrote_is_gone_from_every_file_and_then_its_owner_is_forgotten(
+def test_the_writes_of_a_trial_key_leave_every_file_and_then_its_owner_is_forgotten(
     installation: Installation,
 ) -> None:
     with serving(installation.settings) as service:
@@ -87,7 +87,7 @@ def test_what_a_trial_key_wrote_is_gone_from_every_file_and_then_its_owner_is_fo
         assert trials_due(installation.settings, over) is None
 
 
-def test_an_owner_that_has_another_key_by_then_keeps_its_graph(installation: Installation) -> None:
+def test_an_owner_who_has_bought_another_key_meanwhile_keeps_its_graph(installation: Installation) -> None:
     with serving(installation.settings) as service:
         key = written(service)
         bought = service.key(Tier.BASIC, owner=ADA.address.lower())
@@ -109,7 +109,7 @@ def test_the_network_of_a_trial_is_forgotten_on_the_next_day(installation: Insta
         assert network is None
 
 
-def test_the_job_of_trials_does_it(installation: Installation) -> None:
+def test_the_trials_job_erases_ended_trials(installation: Installation) -> None:
     with serving(installation.settings) as service:
         written(service)
         with service.ledger.transaction() as tx:

@@ -173,7 +173,7 @@ def test_a_run_goes_on_from_its_checkpoint_and_another_contract_starts_over(plac
     assert place.events() == []
 
 
-def test_where_no_node_has_the_state_of_the_final_block_the_newest_one_is_named_instead():
+def test_if_no_node_has_the_state_of_the_final_block_the_newest_block_is_named_instead():
     chain = RecordedChain(
         chain_id=8453, token="0x" + "70" * 20, logs=[], first_block=0, head=30, finalized_lag=9,
         state_depth=4, balances_wei={WALL: 7},

@@ -73,7 +73,7 @@ def test_numbers_with_a_point_keep_their_digits(server: FeedServer) -> None:
         (Reply(b"\x1f\x8b", headers={"content-encoding": "gzip"}), "unreadable", 1),
     ],
 )
-def test_a_fault_is_a_reason_and_only_a_failing_server_is_asked_again(
+def test_a_fault_is_a_reason_and_only_a_failing_server_is_retried(
     server: FeedServer, reply: Reply, reason: str, asked: int
 ) -> None:
     server.replies["/count"] = reply
@@ -132,7 +132,7 @@ def test_a_secret_header_is_sent_and_shows_nowhere(server: FeedServer, caplog: p
     assert said == []
 
 
-def test_what_is_no_fault_of_a_source_is_raised() -> None:
+def test_an_error_that_is_not_the_sources_fault_is_raised() -> None:
     def broken(_: httpx.Request) -> httpx.Response:
         raise RuntimeError("ours")
 

@@ -27,7 +27,7 @@ def test_a_dead_node_is_stood_in_for_by_the_next():
         assert ask(DEAD, node.url) == hex(200)
 
 
-def test_all_dead_is_unavailable_with_a_cure_and_no_key():
+def test_if_all_nodes_are_dead_the_error_has_a_cure_and_no_key():
     with pytest.raises(RpcUnavailable) as raised:
         ask(DEAD, patience_s=3.0)
     assert "127.0.0.1:1" in str(raised.value)
@@ -46,13 +46,13 @@ def test_all_dead_is_unavailable_with_a_cure_and_no_key():
         pytest.param(Reply(b""), id="nothing"),
     ],
 )
-def test_a_broken_answer_is_asked_again(reply):
+def test_a_broken_answer_is_requested_again(reply):
     with FaultNode(CHAIN, Fault("eth_blockNumber", always(reply), times=2)) as node:
         assert ask(node.url) == hex(200)
         assert len(node.asked("eth_blockNumber")) == 3
 
 
-def test_an_error_inside_an_http_200_that_will_pass_is_asked_again():
+def test_a_transient_error_inside_an_http_200_is_retried():
     with FaultNode(CHAIN, Fault("eth_blockNumber", rpc_error(-32603, "internal error"), times=1)) as node:
         assert ask(node.url) == hex(200)
 
@@ -116,7 +116,7 @@ def test_a_limit_sends_the_work_to_another_node_at_once():
         assert time.monotonic() - started < 250
 
 
-def test_a_limit_halves_how_much_a_node_is_given_at_once():
+def test_a_limit_halves_how_much_is_sent_to_a_node_at_once():
     async def run(url):
         async with pool_of(url) as pool:
             await asyncio.gather(*(pool.call("eth_blockNumber", []) for _ in range(12)))
@@ -151,7 +151,7 @@ def test_a_revert_is_an_answer_and_raised_at_once():
         assert not other.asked("eth_call")
 
 
-def test_what_one_node_refuses_another_may_have():
+def test_a_request_that_one_node_refuses_is_sent_to_another():
     pruned = Fault("eth_getBalance", rpc_error(-32000, "missing trie node 0x1, state is not available"))
     with FaultNode(CHAIN, pruned) as first, FaultNode(CHAIN) as second:
         assert ask(first.url, second.url, method="eth_getBalance", params=[TOKEN, "0x1"]) == "0x0"
@@ -167,7 +167,7 @@ def test_a_node_that_wants_a_key_is_left_and_named():
             ask(first.url)
 
 
-def test_too_large_is_for_the_caller_to_mend():
+def test_a_too_large_answer_is_for_the_caller_to_fix():
     refusal = Fault("eth_getLogs", rpc_error(-32602, "block range too large"))
     with FaultNode(CHAIN, refusal) as node, pytest.raises(RpcError) as raised:
         ask(node.url, method="eth_getLogs", params=[{"fromBlock": "0x0", "toBlock": "0x9"}])
@@ -196,7 +196,7 @@ def test_a_node_without_batches_is_asked_one_by_one():
         assert asyncio.run(run(node.url)) == [hex(200), hex(CHAIN_ID)]
 
 
-def test_no_url_is_unavailable():
+def test_without_an_rpc_url_the_pool_is_unavailable():
     with pytest.raises(RpcUnavailable):
         ask()
 

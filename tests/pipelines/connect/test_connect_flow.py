@@ -119,7 +119,7 @@ def test_a_finished_set_up_is_seen_in_the_graph_the_tables_and_dagster_and_an_un
     assert materialize(settings)["connect_events"] == {"approved": 0, "rejected": 0}
 
 
-def test_a_set_up_that_changes_later_is_told_again_and_changes_nothing_twice(service):
+def test_a_set_up_that_changes_later_is_reported_again_and_changes_nothing_twice(service):
     settings = service.settings
     session = keep(service.ledger, open_session(service.ledger), finished(plan_of(), skip_optional=True))
     take_over(service)
@@ -133,7 +133,7 @@ def test_a_set_up_that_changes_later_is_told_again_and_changes_nothing_twice(ser
     ]
 
 
-def test_what_is_deleted_in_the_ledger_stays_counted(service):
+def test_sessions_deleted_in_the_ledger_stay_counted(service):
     settings = service.settings
     session = keep(service.ledger, open_session(service.ledger), finished(plan_of()))
     take_over(service)
@@ -145,7 +145,7 @@ def test_what_is_deleted_in_the_ledger_stays_counted(service):
     assert session.session_id not in repr(rows(settings, "select * from raw_ledger__connect_sessions"))
 
 
-def test_nothing_of_who_paired_reaches_the_warehouse_or_the_graph(service):
+def test_nothing_about_the_paired_user_reaches_the_warehouse_or_the_graph(service):
     settings = service.settings
     plan, said = plan_of(), "a detail that only the session may know"
     progress = finished(plan)
@@ -164,7 +164,7 @@ def test_nothing_of_who_paired_reaches_the_warehouse_or_the_graph(service):
         assert secret not in held
 
 
-def test_who_is_forgotten_is_counted_and_leaves_the_graph(service):
+def test_a_forgotten_user_stays_counted_and_leaves_the_graph(service):
     settings = service.settings
     intake_id = register(service, HUMAN).json()["id"]
     other = register(service, AGENT_INTAKE).json()["id"]
@@ -189,7 +189,7 @@ def test_who_is_forgotten_is_counted_and_leaves_the_graph(service):
     assert report.intact, report.faults
 
 
-def test_a_set_up_whose_intake_the_graph_does_not_know_is_told_without_it(service):
+def test_a_set_up_whose_intake_is_not_in_the_graph_is_reported_without_it(service):
     intake_id = register(service, HUMAN).json()["id"]
     keep(service.ledger, open_session(service.ledger), finished(plan_of()), intake_id)
     with Warehouse(service.settings.data_dir).connect() as connection:

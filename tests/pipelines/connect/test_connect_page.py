@@ -133,7 +133,7 @@ def test_commands_are_what_a_shell_reads_and_the_payer_is_left_to_fill_in():
     assert bodies[2]["action"]
 
 
-def test_it_says_how_to_try_for_free_only_where_trial_keys_are_issued():
+def test_the_page_says_how_to_try_for_free_only_if_trial_keys_are_issued():
     text = " ".join(Read(page_of(HERE)).text.split())
     assert "Try it for free" in text
     assert f"GET {HERE.base_url}/api/agent-access/trials/{{address}}" in text
@@ -154,7 +154,7 @@ def test_the_demo_is_called_one_only_where_it_is():
     assert "Demo chain" in page_of(installation(demo=True))
 
 
-def test_what_an_operator_sets_is_text_and_nothing_else():
+def test_an_operators_settings_are_rendered_as_plain_text():
     odd = replace(installation(app_url="https://app.example/'\"<b>"), contact_email='"><script>alert(1)</script>@x')
     read = Read(page_of(odd))
     assert len(read.all("script")) == 3

@@ -164,7 +164,7 @@ def due(place: Place) -> str | None:
     return probe_due(place.settings(), datetime.now(UTC))
 
 
-def test_what_is_found_is_published_and_nothing_is_ever_written_to_the_service(place: Place, service: OwnService):
+def test_findings_are_published_and_nothing_is_ever_written_to_the_service(place: Place, service: OwnService):
     assert registry(place)["connect"]["reason"] == "not_looked_yet"
     assert due(place)
     look(place)
@@ -229,7 +229,7 @@ def test_a_changed_status_is_published_with_its_time_and_the_others_keep_theirs(
         assert now - datetime.fromisoformat(each["checkedAt"]) < timedelta(minutes=2), id_
 
 
-def test_a_service_that_is_not_there_not_ready_or_another_says_so(place: Place, service: OwnService):
+def test_a_service_that_is_absent_not_ready_or_another_one_is_reported(place: Place, service: OwnService):
     def reasons(**changes: Any) -> set[str | None]:
         make_older(place, 10)
         look(place, **changes)
@@ -248,7 +248,7 @@ def test_a_service_that_is_not_there_not_ready_or_another_says_so(place: Place, 
     assert reasons() == {None}  # a 429 reveals nothing, so the earlier finding stays
 
 
-def test_what_a_rate_limit_kept_from_being_looked_at_is_looked_at_a_minute_later(place: Place, service: OwnService):
+def test_a_route_that_a_rate_limit_kept_from_being_probed_is_probed_a_minute_later(place: Place, service: OwnService):
     service.statuses[("OPTIONS", "/mcp")] = 429
     look(place)
     assert registry(place)["connect"]["reason"] == "not_looked_yet"
@@ -261,7 +261,7 @@ def test_what_a_rate_limit_kept_from_being_looked_at_is_looked_at_a_minute_later
     assert probe_due(place.settings(), datetime.now(UTC) + timedelta(minutes=1)) is None
 
 
-def test_nobody_listening_is_not_answering_and_takes_a_moment_only():
+def test_a_closed_port_counts_as_not_answering_within_a_moment():
     started = datetime.now(UTC)
     answers, attempt = asyncio.run(ask_ourselves("http://127.0.0.1:1", [("OPTIONS", "/mcp")], lambda _: True))
     assert (answers.silent, attempt.reason) == ("not_answering", "unreachable")

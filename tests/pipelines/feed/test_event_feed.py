@@ -106,7 +106,7 @@ def put_attestations(house: House, *blocks: int) -> None:
             )
 
 
-def test_before_anything_happened_the_feed_is_empty_and_fits_the_standard(house):
+def test_a_feed_without_events_is_empty_and_fits_the_standard(house):
     assert feed(house)["items"] == []
     assert record(house) == []
 
@@ -122,7 +122,7 @@ def test_a_broken_feed_does_not_fit():
             jsonschema.Draft202012Validator(JSON_FEED_1_1).validate(broken)
 
 
-def test_all_that_happened_is_told_once_newest_first(house):
+def test_every_event_is_published_once_newest_first(house):
     house.read_chain(mint(95), 20)
     house.read_chain([*mint(10, first=200, block=30), (30, ZERO_ADDRESS, address(7), 50_000)], 40)
     put_balances(house, (21, 9 * ETHER, True), (25, 11 * ETHER, False), (31, 12 * ETHER, True))
@@ -161,7 +161,7 @@ def test_a_run_that_finds_nothing_new_changes_no_byte(house):
     assert (house.current / "public/hodlers-care/feed.json").read_bytes() == before
 
 
-def test_in_pieces_the_same_events_are_found_as_at_once(tmp_path):
+def test_reading_in_pieces_finds_the_same_events_as_reading_at_once(tmp_path):
     pieces, whole = House(tmp_path / "pieces"), House(tmp_path / "whole")
     steps = [(mint(95), 20), (mint(10, first=200, block=30), 40), ([(50, ZERO_ADDRESS, address(1), 90_000)], 60)]
     for rows, upto in steps:

@@ -30,7 +30,7 @@ def settings(tmp_path) -> Settings:
     return Settings(_env_file=None, data_dir=tmp_path)
 
 
-def test_what_was_logged_is_taken_over_once(settings):
+def test_logged_checks_are_imported_once(settings):
     log = open_guardrail_log(settings, settings.data_dir)
     for action in (DANGEROUS, "ls"):
         log.record(
@@ -48,7 +48,7 @@ def test_what_was_logged_is_taken_over_once(settings):
     assert run(settings)["raw_guardrail__checks"]["new_checks"] == 0
 
 
-def test_a_damaged_log_is_said_and_stops_nothing(settings):
+def test_a_damaged_log_is_reported_and_stops_nothing(settings):
     settings.data_dir.joinpath("guardrail.db").write_bytes(b"no database" * 1000)
     said = run(settings)
     assert said["raw_guardrail__checks"] == {"new_checks": 0, "problem": "store_unusable", "dagster/row_count": 0}

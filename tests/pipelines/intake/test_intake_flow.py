@@ -75,7 +75,7 @@ def graph(service) -> tuple[dict[str, int], int]:
     return {name: count for name, count in counts.items() if count}, edges
 
 
-def test_intakes_are_told_to_the_graph_and_counted_once(service):
+def test_intakes_are_reported_to_the_graph_and_counted_once(service):
     settings = service.settings
     take_over(settings)
     assert not has_unsynced_changes(settings, intake_sync.INTAKE)
@@ -113,7 +113,7 @@ def test_counts_that_miss_an_intake_fail_their_data_contract(tmp_path):
     assert not judge("out_intake__stats", found).passed
 
 
-def test_what_is_done_again_after_a_crash_changes_nothing_twice(service):
+def test_work_repeated_after_a_crash_changes_nothing_twice(service):
     register(service, AGENT)
     take_over(service.settings)
     before = graph(service)
@@ -163,7 +163,7 @@ def ledger_text(settings: Settings, *, but: str) -> dict[str, str]:
         return {name: repr(connection.execute(f"select * from {name}").fetchall()) for (name,) in found if name != but}
 
 
-def test_contact_data_is_in_the_contact_table_alone(service, caplog):
+def test_contact_data_is_only_in_the_contact_table(service, caplog):
     caplog.set_level(logging.DEBUG)
     settings = service.settings
     ids = [
@@ -197,7 +197,7 @@ def test_contact_data_is_in_the_contact_table_alone(service, caplog):
     assert all(value in kept for value in (*CONTACT_VALUES, *PERSON_VALUES))
 
 
-def test_who_is_forgotten_is_counted_and_nothing_else(service):
+def test_of_a_forgotten_registrant_only_the_count_remains(service):
     settings = service.settings
     ids = [register(service, body).json()["id"] for body in (HUMAN, HUMAN, ENTERPRISE)]
     with service.ledger.transaction() as tx:

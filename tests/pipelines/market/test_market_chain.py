@@ -93,7 +93,7 @@ def test_a_sound_round_is_a_price_of_the_time_it_was_written() -> None:
         ({"sequencer": "0x"}, "sequencer_unknown"),
     ],
 )
-def test_a_round_that_is_not_sound_is_no_price(answers: dict[str, Any], reason: str) -> None:
+def test_an_unsound_round_is_no_price(answers: dict[str, Any], reason: str) -> None:
     assert read(**answers) == Refusal(reason)
 
 

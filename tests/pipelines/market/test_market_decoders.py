@@ -114,13 +114,13 @@ BREAKS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("damage", BREAKS.values(), ids=BREAKS.keys())
-def test_a_price_that_is_none_is_refused(recorded: Recorded, damage: Callable[[dict[str, Any]], Any]) -> None:
+def test_an_invalid_price_is_refused(recorded: Recorded, damage: Callable[[dict[str, Any]], Any]) -> None:
     answer = recorded("dexscreener_pair_aero_base")
     damage(answer["pairs"][0])
     assert dexscreener.decode(answer, chain_id=8453, token=AERO) == Refusal("no_price")
 
 
-def test_other_values_that_are_none_are_left_out_and_the_price_stays(recorded: Recorded) -> None:
+def test_other_invalid_values_are_left_out_and_the_price_stays(recorded: Recorded) -> None:
     answer = recorded("dexscreener_pair_aero_base")
     (pair,) = answer["pairs"]
     pair.update(volume={"h24": -5}, txns=None, marketCap="x", fdv=-1, liquidity=None, priceChange={"h24": -101})
@@ -170,7 +170,7 @@ def test_volume_that_some_pools_do_not_say_is_summed_over_the_others() -> None:
 @given(
     st.lists(st.tuples(st.decimals("1e-18", "1e9", places=18), st.floats(0, 1e12), st.integers(0, 10**6)), min_size=1)
 )
-def test_of_any_pools_one_is_sound_and_sets_the_price(listed: list[tuple[Decimal, float, int]]) -> None:
+def test_the_price_is_that_of_one_sound_pool_among_any(listed: list[tuple[Decimal, float, int]]) -> None:
     quote = quote_of([pool(str(price), liquidity, trades) for price, liquidity, trades in listed if price > 0] or [])
     if isinstance(quote, Quote):
         assert quote.price_usd in {price for price, _, _ in listed}

@@ -140,7 +140,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("fault", "reason"), FAULTS.values(), ids=FAULTS.keys())
-def test_where_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: Reply, reason: str) -> None:
+def test_if_the_first_source_fails_the_next_one_is_served(desk: Desk, fault: Reply, reason: str) -> None:
     token, _ = desk.look(dex=fault, gecko=gecko("0.71"), ether=ether("3000"))
     assert (token["price"], token["source"], token["quality"], token["stale"]) == (
         "0.71",
@@ -169,7 +169,7 @@ def test_a_source_beyond_three_seconds_is_left(tmp_path: Path) -> None:
         assert (eth["price"], eth["quality"], eth["reason"]) == (None, "unavailable", "timeout")
 
 
-def test_all_sources_dead_is_the_last_price_stale_and_its_age(desk: Desk) -> None:
+def test_if_all_sources_are_dead_the_last_price_is_served_stale_with_its_age(desk: Desk) -> None:
     desk.look(dex=dex("0.7207"), gecko=gecko("0.72"), ether=ether("3000.5"))
     token, eth = desk.look(dex=DEAD, gecko=CHALLENGE, ether=LIMITED)
     assert (token["price"], token["stale"], token["quality"]) == ("0.7207", True, "estimated")
@@ -182,7 +182,7 @@ def test_all_sources_dead_is_the_last_price_stale_and_its_age(desk: Desk) -> Non
     assert (token["price"], token["stale"], token["reason"], token["quality"]) == ("0.73", False, None, "exact")
 
 
-def test_before_any_price_there_is_none_and_why(desk: Desk) -> None:
+def test_before_the_first_price_the_reason_is_served(desk: Desk) -> None:
     token, eth = desk.look(dex=DEAD, gecko=DEAD, ether=DEAD)
     assert (token["price"], token["quality"], token["reason"], token["stale"]) == (
         None,
@@ -228,7 +228,7 @@ def test_a_limited_source_is_left_alone_until_its_time(desk: Desk) -> None:
     assert desk.server.hits[DEX] == 2
 
 
-def test_a_minute_asks_once_however_often_one_looks(desk: Desk) -> None:
+def test_a_minute_causes_one_request_however_often_it_is_polled(desk: Desk) -> None:
     desk.look(dex=dex("1"), gecko=gecko("1"), ether=ether("3000"))
     minutes = {datetime.now(UTC).minute}
     for _ in range(20):

@@ -127,14 +127,14 @@ def test_runs_ask_when_due_publish_and_leave_the_credential_nowhere(
     assert KEY.encode() not in kept
 
 
-def test_the_partners_job_makes_its_own_documents_alone(place: Place) -> None:
+def test_the_partners_job_builds_only_its_own_documents(place: Place) -> None:
     job = build_definitions(place.settings()).resolve_job_def("partner")
     made = {"/".join(key.path) for key in job.asset_layer.selected_asset_keys}
     documents = {name for name in made if name.startswith("document/")}
     assert documents == {f"document{PARTNER_PATH}", f"document{REVENUE_PATH}"}
 
 
-def test_where_no_source_is_set_nothing_is_due_and_the_warehouse_stays_closed(tmp_path: Path) -> None:
+def test_without_a_configured_source_nothing_is_due_and_the_warehouse_stays_closed(tmp_path: Path) -> None:
     (tmp_path / "warehouse.duckdb").write_bytes(b"no database")
     assert partner_due(Settings(_env_file=None, data_dir=tmp_path), datetime.now(UTC)) is None
     with pytest.raises(StoreUnusable):

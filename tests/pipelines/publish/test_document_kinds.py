@@ -88,7 +88,7 @@ def test_an_envelope_ages_within_its_data(house):
     assert list(late) == ["ok", "data"]
 
 
-def test_after_a_failed_check_what_ages_is_stale_with_its_aliases_and_the_rest_keeps_its_bytes(house):
+def test_after_a_failed_check_ageing_documents_and_their_aliases_are_stale_and_the_rest_keeps_its_bytes(house):
     before = {path: ask(house, path).content for path in (DISCOVERY.path, RENDERED.path, "/text.txt")}
     house.republish_stale("check_failed", projections=CONTENTS)
     for path in (PLAIN.path, "/api/kinds", "/same"):
@@ -132,7 +132,7 @@ def test_a_document_without_freshness_never_ages(house):
     assert not (house.current / "stale" / file_of(DISCOVERY.path)).exists()
 
 
-def test_each_says_its_media_type_cache_and_own_header_fields(house):
+def test_each_document_states_its_media_type_cache_and_own_header_fields(house):
     headers = ask(house, DISCOVERY.path).headers
     assert headers["content-type"] == "application/feed+json"
     assert headers["cache-control"] == "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400"
@@ -169,7 +169,7 @@ def test_a_redirect_knows_only_reading(house):
     assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
-def test_what_is_said_of_other_paths_lies_under_the_path_of_the_base_url(tmp_path):
+def test_links_to_other_paths_include_the_path_of_the_base_url(tmp_path):
     made = House(tmp_path, base_url="https://svc.example/under/it")
     made.publish_rows(CONTENTS, [REDIRECT])
     assert ask(made, REDIRECT.path).headers["location"] == "/under/it/api/kinds/plain"
@@ -232,7 +232,7 @@ def test_a_page_of_another_origin_gets_leave_to_write_to_the_rooms(house):
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/blink/guardrail", "/api/intake"])
-def test_other_questions_about_methods_are_handed_on(house, path):
+def test_other_options_requests_are_handed_on(house, path):
     headers = {} if path == "/api/intake" else {"access-control-request-method": "POST"}
     assert ask(house, path, "OPTIONS", headers).status_code == 500  # there is no application to hand it to
 
@@ -241,7 +241,7 @@ def test_other_questions_about_methods_are_handed_on(house, path):
     ("path", "counted"),
     [(PLAIN.path, 1), ("/api/kinds", 1), ("/same", 0), (REDIRECT.path, 1), (DISCOVERY.path, 0), ("/text.txt", 0)],
 )
-def test_what_lies_under_api_is_counted_and_discovery_is_not(house, path, counted):
+def test_paths_under_api_are_counted_and_discovery_is_not(house, path, counted):
     counter = Counted()
     answer = ask(house, path, take=counter.take)
     assert counter.taken == counted

@@ -38,7 +38,7 @@ def house(published: House, tmp_path: Path) -> House:
     return published.copied(tmp_path)
 
 
-def test_they_are_published_with_their_state_and_no_dataset(house):
+def test_further_tokens_are_published_with_their_state_and_no_dataset(house):
     data = house.current / "public/data"
     index = json.loads((data / "tokens/index.json").read_bytes())
     assert [(token["address"], token["state"]) for token in index["tokens"]] == [(ONE, "waiting"), (BAD, "broken")]
@@ -51,7 +51,7 @@ def test_they_are_published_with_their_state_and_no_dataset(house):
     assert broken_tokens(house.current.resolve()) == (BAD,)
 
 
-def test_people_find_them_on_the_page_of_open_data_as_long_as_they_are_published(house):
+def test_published_further_tokens_are_on_the_page_of_open_data(house):
     def told() -> str:
         return " ".join(Read((house.current / f"public{PAGE}").read_text()).text.split())
 
@@ -63,7 +63,7 @@ def test_people_find_them_on_the_page_of_open_data_as_long_as_they_are_published
     assert "Further tokens" not in told()
 
 
-def test_one_that_goes_from_the_tokens_file_goes_from_the_next_generation(house):
+def test_a_token_removed_from_the_tokens_file_is_missing_from_the_next_generation(house):
     (token,) = [waiting_token(FurtherToken(address=ONE, first_block=7), CHAIN_ID)]
     write_index(house.data_dir, [token])
     house.publish(*DOCUMENTS)

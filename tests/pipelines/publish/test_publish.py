@@ -235,7 +235,7 @@ def test_a_generation_after_one_for_another_address_has_every_document_again(tmp
     assert (again.manifest.base_url, set(again.manifest.documents)) == (BASE_URL, set(whole.manifest.documents))
 
 
-def test_of_a_generation_for_another_address_nothing_is_published_again_in_part(tmp_path: Path):
+def test_a_generation_for_another_address_is_never_republished_in_part(tmp_path: Path):
     house = House(tmp_path)
     house.publish(*FEW)
     made_elsewhere(house)
@@ -246,7 +246,7 @@ def test_of_a_generation_for_another_address_nothing_is_published_again_in_part(
     assert (report, house.current) == (PublishReport(None, published=False), before)
 
 
-def test_beside_a_service_for_another_address_nothing_is_published(tmp_path: Path):
+def test_next_to_a_service_for_another_address_nothing_is_published(tmp_path: Path):
     house = House(tmp_path)
     house.publish(*FEW)
     before = house.current

@@ -47,7 +47,7 @@ def test_the_lines_are_those_of_the_documentation_which_a_test_runs():
     assert {code for *_, code in lines} <= blocks
 
 
-def test_lines_whose_file_is_not_there_are_left_out():
+def test_lines_whose_file_is_missing_are_left_out():
     assert [name for name, *_ in reading_lines(index(), "https://svc.example/data")] == ["r"]
 
 

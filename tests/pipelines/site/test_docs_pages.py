@@ -231,7 +231,7 @@ def test_every_error_has_a_row_that_an_address_can_name():
     assert set(DESCRIBED["components"]["examples"]) - {"settlement_pending"} <= ids
 
 
-def test_before_anything_is_described_pages_say_so():
+def test_without_a_description_the_pages_say_so():
     for path in ("/docs/", "/docs/errors/", "/docs/pricing/", operation_docs_path("token_price")):
         page = Read(made(path, {}))
         assert page.open == []
@@ -261,7 +261,7 @@ def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_sam
             assert (second.path / name).stat().st_ino == (first.path / name).stat().st_ino
 
 
-def test_what_a_page_is_made_of_changes_with_the_description_and_the_installation():
+def test_the_sources_of_a_page_change_with_the_description_and_the_installation():
     row = ROWS[operation_docs_path("token_price")]
     other = Installation("https://other.example")
     sources = {

@@ -69,7 +69,7 @@ def test_every_node_of_the_picture_has_an_entry_that_it_leads_to(house: House):
     assert {each["id"] for each in page.all("input")} <= {each["for"] for each in page.all("label")}
 
 
-def test_the_page_and_its_file_have_what_is_public_alone(house: House):
+def test_the_page_and_its_file_contain_only_public_nodes(house: House):
     data = data_of(house)
     live = json.loads((house.current / "public/api/worldmodel/live.json").read_text())
     assert {each["id"] for each in data["nodes"]} == {each["id"] for each in live["nodes"]}

@@ -50,7 +50,7 @@ def test_there_are_ten_examples_of_which_some_are_blocked_and_some_pass():
     assert {"allow", "deny"} <= set(decisions)
 
 
-def test_what_is_named_in_a_verdict_can_be_looked_up_on_the_page():
+def test_everything_that_a_verdict_names_can_be_looked_up_on_the_page():
     page = Read(rendered())
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     assert {f"rule-{row.id}" for row in default_policy().rows} <= ids

@@ -70,7 +70,7 @@ def page_of(path: str, bodies: Mapping[str, bytes], here: Installation = HERE) -
     return body
 
 
-def test_what_a_failed_run_made_stale_names_no_time_to_come(bodies: dict[str, bytes]):
+def test_a_document_that_a_failed_run_made_stale_names_no_future_time(bodies: dict[str, bytes]):
     marked = mark_stale(ROWS["/api/token/holders"], bodies["/api/token/holders"], "finalized_mismatch")
     text = " ".join(Read(page_of("/holders/", {**bodies, "/api/token/holders": marked}).fresh.decode()).text.split())
     assert "Holders and supply: stale since the last run: " in text
@@ -122,7 +122,7 @@ def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str,
 VENDORED = {each["asset"]: each for each in yaml.safe_load((SITE / "vendored.yaml").read_text())}
 
 
-def test_what_others_wrote_is_as_they_published_it_and_names_its_licence():
+def test_vendored_files_are_as_published_and_name_their_licence():
     for name, vendored in VENDORED.items():
         assert sha256_hex((SITE / "assets" / name).read_bytes()) == vendored["sha256"]
         assert vendored["licence"] and "Copyright" in vendored["notice"]
@@ -155,7 +155,7 @@ def test_the_picture_that_other_sites_show_is_small_and_of_the_usual_size(bodies
     assert shown == f"https://svc.example{PREFIX}{asset_path('social.png')}"
 
 
-def test_the_policy_allows_our_own_files_alone():
+def test_the_policy_allows_only_our_own_files():
     policy = dict(part.strip().split(" ", 1) for part in PAGE_HEADERS["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert (policy["script-src"], policy["style-src"], policy["connect-src"]) == ("'self'", "'self'", "'self'")
@@ -324,7 +324,7 @@ def test_a_page_changes_only_with_its_own_documents_and_a_document_tells_pages_w
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
 
 
-def test_what_a_contract_calls_itself_is_text_on_the_page_and_left_out_of_markdown(tmp_path_factory):
+def test_a_contracts_own_name_is_text_on_the_page_and_left_out_of_markdown(tmp_path_factory):
     other = House(tmp_path_factory.mktemp("hostile"))
     other.token = other.token.model_copy(update={"name": HOSTILE, "symbol": "<i>"})
     other.read_chain(mint(60), 20)
@@ -450,7 +450,7 @@ def test_every_event_that_a_chart_may_mark_is_in_a_table_with_its_whole_title(bo
     }
 
 
-def test_a_chart_shows_its_newest_points_alone(bodies: dict[str, bytes]):
+def test_a_chart_shows_only_its_newest_points(bodies: dict[str, bytes]):
     series = json.loads(bodies["/api/token/series/daily"])
     start = datetime(2024, 1, 1, tzinfo=UTC)
     series["points"] = [
@@ -668,7 +668,7 @@ def test_other_lists_can_be_chosen_where_two_are_known(bodies: dict[str, bytes])
     assert 'id="choose"' not in page_of("/holders/compare/", alone).fresh.decode()
 
 
-def test_where_one_list_is_known_only_the_part_about_two_says_that_nothing_can_be_compared(bodies: dict[str, bytes]):
+def test_with_one_known_list_only_the_part_about_two_says_that_nothing_can_be_compared(bodies: dict[str, bytes]):
     alone = {path: body for path, body in bodies.items() if path != "/api/token/holders-map-temporal"}
     told = page_of("/holders/compare/", {**alone, "/api/token/series/daily": two_days(bodies)}).fresh.decode()
     lead, rest = " ".join(Read(told).text.split()).split("Between the two newest snapshots", 1)

@@ -101,7 +101,7 @@ turns = st.lists(st.integers(0, 9), min_size=1, max_size=20)
 
 @settings(max_examples=10 * ROUNDS, deadline=None)
 @given(logs=numbers_of_logs, turns=turns)
-def test_whatever_order_answers_come_in_each_row_is_committed_once_in_the_order_of_the_chain(
+def test_each_row_is_committed_once_in_chain_order_whatever_the_order_of_the_answers(
     logs: list[int], turns: list[int]
 ) -> None:
     store = Store()

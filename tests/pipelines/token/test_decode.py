@@ -116,7 +116,7 @@ def test_an_error_answer_is_its_cause_and_not_empty():
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", answer(row())[:-20], b'{"id":1}', b'{"id":1,"result":null}', b"\xff"])
-def test_a_garbled_answer_is_transient(body):
+def test_a_garbled_answer_is_a_transient_error(body):
     with pytest.raises(RpcError) as raised:
         decode_logs(body, token_address=TOKEN, from_block=1, to_block=9)
     assert raised.value.failure == Transient()
@@ -131,7 +131,7 @@ def test_rows_of_a_block_that_left_the_chain_are_not_taken():
         decode_pending_logs(answer(unsaid), token_address=TOKEN, block_hashes={5: HASH})
 
 
-def test_receipts_give_the_transfers_of_the_token_alone():
+def test_receipts_give_only_the_transfers_of_the_token():
     other_event = {**row(index=1), "topics": [HASH]}
     other_token = {**row(index=2), "address": ALICE}
     receipts = [{"logs": [row(), other_event]}, {"logs": [other_token, row(index=3)]}]
@@ -176,7 +176,7 @@ def many_rows(count=FEWEST_ROWS + 300):
     ]
 
 
-def test_many_rows_are_read_at_once_as_they_are_one_by_one():
+def test_many_rows_are_read_in_bulk_as_they_are_one_by_one():
     body = answer(*many_rows())
     assert decode_uniform(body) is not None
     assert as_read(body) == as_read_one_by_one(body)

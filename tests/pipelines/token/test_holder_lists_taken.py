@@ -195,9 +195,7 @@ def test_a_node_that_does_not_answer_leaves_the_list_unproven(
     assert judged(connection, tmp_path, HISTORY, fault=fault) == (Verdict.UNPROVEN, reason)
 
 
-def test_where_old_state_is_gone_the_proof_is_carried_back_from_the_newest_block(
-    connection: Any, tmp_path: Path
-) -> None:
+def test_without_old_state_the_proof_is_carried_back_from_the_newest_block(connection: Any, tmp_path: Path) -> None:
     later = [*HISTORY, (11, A, B, 50), (12, ZERO_ADDRESS, C, 7), (13, B, ZERO_ADDRESS, 40)]
     put_transfers(connection, HISTORY, 9)
     taken = take(connection, FakeToken(later, head=14, state_from=14, max_range=2), tmp_path)
@@ -212,7 +210,7 @@ def test_a_carried_back_proof_fails_where_the_newest_block_contradicts(connectio
     assert (taken.proof.verdict, taken.proof.reason) == (Verdict.FAILED, "balance_mismatch")
 
 
-def test_what_was_sent_to_zero_since_is_not_guessed_where_zero_holds_tokens(connection: Any, tmp_path: Path) -> None:
+def test_later_transfers_to_zero_are_not_guessed_if_zero_holds_tokens(connection: Any, tmp_path: Path) -> None:
     later = [*HISTORY, (11, A, ZERO_ADDRESS, 50)]
     put_transfers(connection, HISTORY, 9)
     node = FakeToken(later, head=14, state_from=14, supply=1000, balances={ZERO_ADDRESS: 60})
@@ -261,7 +259,7 @@ def test_pruning_drops_old_lists_with_their_files_and_keeps_what_is_retained(con
     assert blocks == {9, 10, 13, 14, 15}
 
 
-def test_what_a_token_says_of_itself_may_be_text_or_32_bytes_or_nothing() -> None:
+def test_a_tokens_name_and_symbol_may_be_text_or_32_bytes_or_missing() -> None:
     word = "0x" + b"MKR".ljust(32, b"\0").hex()
     text = "0x" + f"{32:064x}" + f"{4:064x}" + "Hu\u0007m".encode().hex().ljust(64, "0")
 

@@ -212,7 +212,7 @@ OUT_OF_ORDER = [TIMES[place] for place in (0, 2, 1, 3, 4)]
 
 
 @pytest.mark.parametrize("times", [TIMES, [0] * len(BLOCKS), OUT_OF_ORDER, [time_s + 3_600 for time_s in TIMES]])
-def test_rows_with_times_that_no_chain_has_get_those_of_headers(connection, times):
+def test_rows_with_impossible_times_get_the_times_of_headers(connection, times):
     logs = [{**log, "blockTimestamp": hex(time_s)} for log, time_s in zip(logs_at(*BLOCKS), times, strict=True)]
     with RecordedNode(small_chain(logs)) as node:
         ingest_once(connection, node.url)

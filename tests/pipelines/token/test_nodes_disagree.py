@@ -210,7 +210,7 @@ def test_receipts_that_do_not_hash_to_the_root_prove_nothing(chain, anvil, conne
 
 
 @pytest.mark.parametrize(("liars", "balances"), chosen([(2, ["4", "4", "5"]), (1, ["4", "5", "5"])]))
-def test_of_three_nodes_no_majority_decides_who_lies(chain, anvil, connection, tmp_path, liars, balances):
+def test_no_majority_of_three_nodes_decides_who_lies(chain, anvil, connection, tmp_path, liars, balances):
     moved = chain.move(ALICE, BOB, 5)
     chain.bury(300)
     lie = short_by_one(chain, moved, ALICE, BOB)
@@ -221,7 +221,9 @@ def test_of_three_nodes_no_majority_decides_who_lies(chain, anvil, connection, t
     assert sorted(disputed(taken.proof)[DisputedFact.BALANCE, BOB]) == balances
 
 
-def test_a_supply_that_differs_is_a_dispute_and_one_that_all_tell_is_a_failure(chain, anvil, connection, tmp_path):
+def test_a_supply_on_which_nodes_differ_is_a_dispute_and_one_that_all_report_is_a_failure(
+    chain, anvil, connection, tmp_path
+):
     chain.bury()
 
     def more(method: str, params: Sequence[Any], truth: Any) -> Any:
@@ -326,7 +328,7 @@ def test_two_of_three_that_keep_no_state_leave_the_proof_to_the_third(chain, anv
     assert taken.proof.nodes.balances.complete
 
 
-def test_where_no_node_has_state_the_list_is_unproven(chain, anvil, connection, tmp_path):
+def test_if_no_node_has_state_the_list_is_unproven(chain, anvil, connection, tmp_path):
     chain.bury()
     truth: Lie = lambda method, params, truth: truth  # noqa: E731
     with node(anvil, truth, DEAF) as one, node(anvil, truth, DEAF) as two:
@@ -372,7 +374,7 @@ def test_a_failed_list_is_proven_by_the_next_run_with_an_honest_node(chain, anvi
     assert violations_of(gather_facts(connection, "out_holders__history")) == {"gaps": 0, "transfers_missing": 0}
 
 
-def test_rows_that_nothing_decides_about_are_in_dispute_until_the_nodes_agree(connection):
+def test_rows_that_no_receipt_can_settle_are_in_dispute_until_the_nodes_agree(connection):
     """Nodes of a chain whose headers have another form, so that no receipts can be verified."""
     odd, even = (small_chain(logs_at(30, value_raw=value)) for value in (7, 8))
     with RecordedNode(even) as honest:

@@ -94,7 +94,7 @@ def refusing_store(status: HTTPStatus, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 @pytest.mark.parametrize("status", [HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.FORBIDDEN])
-def test_a_store_that_is_away_is_waited_for_and_the_last_list_of_a_further_token_stays(settings, monkeypatch, status):
+def test_an_unreachable_store_is_waited_for_and_the_last_list_of_a_further_token_stays(settings, monkeypatch, status):
     chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
     with RecordedNode(chain) as node:
         make_all(settings, node.url)

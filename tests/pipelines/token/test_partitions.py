@@ -142,7 +142,7 @@ def test_a_token_that_is_added_later_is_all_that_is_read_again(store, tmp_path):
     assert store.missing([FIRST], both, names=store_at(tmp_path).names()) == {}
 
 
-def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouses, store, tmp_path):
+def test_a_wrongly_stored_partition_is_named_and_imported_rows_stay(warehouses, store, tmp_path):
     connection = emptied(warehouses[1])
     for partition in (FIRST, Partition(20, 39)):
         store_partition(store, tmp_path, partition, [*ONE, transfer_log(TOKEN, 25, 0, ALICE, BOB, 2)])
@@ -158,7 +158,7 @@ def test_what_is_stored_wrongly_is_named_and_what_was_taken_over_stays(warehouse
     assert not list(tmp_path.glob("partitions-*"))
 
 
-def test_a_manifest_that_is_none_is_named(store, tmp_path):
+def test_an_invalid_manifest_is_named(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
     (tmp_path / "store/manifests" / name).write_text("{}")
@@ -205,7 +205,7 @@ def test_a_partition_that_someone_else_put_there_is_not_taken_over(warehouses, s
     assert store.missing([FIRST], [SERVICE], names=store.names()) == {FIRST: (SERVICE,)}
 
 
-def test_a_manifest_under_the_name_of_another_one_is_none(store, tmp_path):
+def test_a_manifest_under_another_manifests_name_is_invalid(store, tmp_path):
     store_partition(store, tmp_path, FIRST, ONE)
     (name,) = store.names()[FIRST]
     folder = tmp_path / "store/manifests"

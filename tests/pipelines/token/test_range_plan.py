@@ -135,7 +135,7 @@ def test_two_anchors_are_not_enough_for_exact_times_unless_they_are_neighbours()
         ([0, 0, 0, 0], False),
     ],
 )
-def test_times_that_no_chain_has_are_told(times, possible):
+def test_impossible_times_are_detected(times, possible):
     assert are_possible(np.array([1, 3, 3, 10]), np.array(times), header(10, 120)) is possible
 
 

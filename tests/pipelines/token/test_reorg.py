@@ -39,7 +39,7 @@ def test_the_highest_shared_block_is_the_common_ancestor():
     assert common_ancestor({}, {}) is None
 
 
-def test_a_reorg_in_the_tip_is_rolled_back_to_the_ancestor_and_read_anew(connection):
+def test_a_reorg_in_the_tip_is_rolled_back_to_the_ancestor_and_read_again(connection):
     source = chain(10, 185, 190, 195, 199)
     with RecordedNode(source) as node:
         ingest_once(connection, node.url)
@@ -52,7 +52,7 @@ def test_a_reorg_in_the_tip_is_rolled_back_to_the_ancestor_and_read_anew(connect
     assert_tip_is(connection, source)
 
 
-def test_a_reorg_of_the_whole_tip_is_read_anew(connection):
+def test_a_reorg_of_the_whole_tip_is_read_again(connection):
     source = chain(10, 185, 199)
     with RecordedNode(source) as node:
         ingest_once(connection, node.url)

@@ -82,7 +82,7 @@ def test_transfers_of_both_requests_are_one_ordered_list_without_doubles():
     assert columns.sha256() == touching(answer(log()), sent).sha256()
 
 
-def test_what_only_looks_like_an_erc20_transfer_is_left_out():
+def test_logs_that_only_look_like_erc20_transfers_are_left_out():
     nft = log(topics=[TRANSFER_TOPIC, topic(ALICE), topic(WALL), HASH], data="0x")
     odd_amount = log(data="0x07", logIndex="0x1")
     odd_sender = log(topics=[TRANSFER_TOPIC, "0x" + "ff" * 32, topic(WALL)], logIndex="0x2")

@@ -207,7 +207,7 @@ def test_while_the_only_node_goes_on_to_lie_the_wall_stays_marked(place, anvil):
     assert place.events_quality() == ("estimated", "balance_mismatch")
 
 
-def test_what_a_removed_node_left_out_of_the_wall_is_read_again_from_the_next_one(place, anvil):
+def test_transfers_that_a_removed_node_left_out_are_read_again_from_the_next_node(place, anvil):
     left_out = [place.pay(place.usdc, units) for units in (1, 2, 3)][1]
     place.bury()
     with node(anvil, without(left_out, place.wall)) as liar:

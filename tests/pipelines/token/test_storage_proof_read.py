@@ -353,7 +353,7 @@ def test_a_node_that_cuts_its_later_answers_is_not_asked_for_ever() -> None:
     assert node.asked.count("eth_getProof") == 2
 
 
-def test_a_node_that_bears_few_words_at_a_time_is_asked_for_fewer() -> None:
+def test_a_node_that_limits_storage_words_is_asked_for_fewer() -> None:
     def small(asked: str, params: Sequence[Any], answer: Any) -> Any:
         if asked == "eth_getProof" and len(params[1]) > 10:
             raise RpcError(Fatal(), "HTTP 413")
@@ -403,7 +403,7 @@ class Served:
         return self.node._answer(method, params)
 
 
-def test_of_several_nodes_those_that_answer_are_enough() -> None:
+def test_the_nodes_that_answer_are_enough() -> None:
     storage = StorageNode(storage_of(ROWS, foreign=30), reads=traced(MappingOrder.SOLIDITY, 0))
 
     async def prove_with(*urls: str) -> StorageProof:

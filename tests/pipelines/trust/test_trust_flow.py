@@ -111,7 +111,7 @@ def test_counted_in_steps_the_scores_are_the_contracts_at_the_same_block(place):
     assert history[-1][1] == body.weighted_score
 
 
-def test_a_sample_is_asked_of_the_contract_and_said(place):
+def test_a_sample_of_scores_is_compared_with_the_contract_and_reported(place):
     for agent in AGENTS[:3]:
         place.attest(agent, 90)
     place.count()
@@ -166,7 +166,7 @@ def test_without_a_registry_or_before_it_is_read_scores_are_null_with_a_reason(p
         assert body.registered is None
 
 
-def test_where_the_contract_does_not_answer_the_scores_are_derived(place):
+def test_if_the_contract_does_not_answer_the_scores_are_derived(place):
     place.attest(AGENTS[0], 80)
     place.count()
 

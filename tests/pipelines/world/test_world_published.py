@@ -120,7 +120,7 @@ def test_an_unchanged_graph_is_linked_and_a_few_events_on_a_large_one_too(house)
     assert house.snapshot_files() != before
 
 
-def test_what_is_forgotten_leaves_the_snapshot_at_once(house):
+def test_a_forgotten_node_leaves_the_snapshot_at_once(house):
     house.accept(*some(300, properties={"note": "keep this"}))
     house.publish()
     house.accept(node("n0007", title="", erased=True, actor="forgotten"))
@@ -149,7 +149,7 @@ def test_a_change_of_owner_shows_over_the_snapshot_and_in_the_next_one(house):
     assert (seen_by("0xaa")[1:], seen_by("0xbb")[1:]) == ((0, {"kept"}, 0), (0, {"n1", "n2"}, 1))
 
 
-def test_a_snapshot_that_can_not_be_opened_is_made_up_for_by_the_ledger(house, caplog):
+def test_the_ledger_replaces_a_snapshot_that_can_not_be_opened(house, caplog):
     house.accept(*some(5))
     house.publish()
     (house.current / "world" / "snapshot.json").write_text("{}")
@@ -339,7 +339,7 @@ def test_nodes_are_shown_with_what_a_page_of_the_graph_needs_and_the_newest_chan
     assert [(each["source"], each["added"]) for each in (first, persons)] == [("asset:x", 1), (None, 1)]
 
 
-def test_the_past_is_asked_over_http(tmp_path):
+def test_the_past_can_be_queried_over_http(tmp_path):
     house = GraphHouse(tmp_path)
     house.accept(
         node("old", title="nine", valid_from=T0, recorded_at=T1),

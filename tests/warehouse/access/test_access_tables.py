@@ -69,7 +69,7 @@ def test_quotes_claims_keys_and_misses_are_taken_over_and_summed_by_day_and_plan
             assert failures(connection, name) == set()
 
 
-def test_what_changes_later_takes_the_place_of_what_was_held(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_later_change_replaces_the_stored_row(ledger: Ledger, tmp_path: Path) -> None:
     quote = sell(ledger)
     with Warehouse(tmp_path).connect() as connection:
         sync_access(connection, ledger)

@@ -71,7 +71,9 @@ def test_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledge
     assert seqs == list(range(1, len(seqs) + 1))
 
 
-def test_issuing_that_is_killed_keeps_all_it_said_and_nothing_half(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_a_killed_issuer_keeps_all_acknowledged_claims_and_nothing_half(
+    ledger: Ledger, ledger_settings: Settings
+) -> None:
     said: list[str] = []
     for kill_after in (0.13, 0.02, 0.07, 0.2, 0.3)[:ROUNDS]:
         with issuing_process(ledger_settings, 100_000) as process:

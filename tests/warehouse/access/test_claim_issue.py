@@ -294,7 +294,7 @@ def shown_in_receipt(ledger: Ledger) -> tuple[bool, bool]:
     return issued.key.reveal() in issued.receipt.body_json, issued.key.redacted in issued.receipt.body_json
 
 
-def test_a_receipt_shows_the_key_by_its_hint_alone(ledger: Ledger) -> None:
+def test_a_receipt_shows_only_the_hint_of_the_key(ledger: Ledger) -> None:
     assert shown_in_receipt(ledger) == (False, True)
 
 
@@ -322,7 +322,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_quote_that_was_tampered_with_is_seen(ledger: Ledger, column: str) -> None:
+def test_tampering_with_a_quote_is_detected(ledger: Ledger, column: str) -> None:
     """S17: whatever part of a stored quote is changed, the quote is refused, or everything that counts is unchanged."""
     with ledger.transaction() as tx:
         quote = open_quote(tx)

@@ -146,7 +146,7 @@ def test_money_that_a_later_quote_claims_waits_for_nobody(ledger: Ledger) -> Non
     assert unsound(ledger) == set()
 
 
-def test_where_more_claims_wait_than_are_looked_at_the_newest_are(ledger: Ledger) -> None:
+def test_if_too_many_claims_wait_the_newest_are_checked(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         claims = [
             issue(tx, open_quote(tx), transaction_hash(), now=NOW + timedelta(hours=hour)).claim for hour in range(3)
@@ -169,7 +169,7 @@ def test_a_lease_is_one_clients_until_it_runs_out(ledger: Ledger) -> None:
         assert take_lease(tx, quote.quote_id, "three", now=NOW)
 
 
-def test_there_is_no_lease_of_a_quote_that_is_redeemed(ledger: Ledger) -> None:
+def test_a_redeemed_quote_has_no_lease(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         quote = open_quote(tx)
         assert take_lease(tx, quote.quote_id, "one", now=NOW)
@@ -179,7 +179,7 @@ def test_there_is_no_lease_of_a_quote_that_is_redeemed(ledger: Ledger) -> None:
         assert not take_lease(tx, quote.quote_id, "two", now=NOW)
 
 
-def test_of_many_that_want_a_lease_at_once_one_gets_it(ledger: Ledger) -> None:
+def test_only_one_of_many_simultaneous_requests_gets_a_lease(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         quote = open_quote(tx)
     together = threading.Barrier(8)

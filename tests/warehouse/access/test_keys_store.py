@@ -50,13 +50,13 @@ def found(settings: Settings, issued: IssuedKey, at: datetime = NOON) -> Caller 
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-def test_a_new_key_is_found_by_its_text_alone(ledger: Ledger, ledger_settings: Settings, tier: Tier) -> None:
+def test_a_new_key_is_found_only_by_its_text(ledger: Ledger, ledger_settings: Settings, tier: Tier) -> None:
     issued = made(ledger, tier)
     assert found(ledger_settings, issued) == Caller(issued.record.key_id, "local:alice", tier)
     assert issued.record.hint == issued.key.redacted
 
 
-def test_what_is_not_a_key_of_this_ledger_is_nobody(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_a_key_of_another_ledger_belongs_to_nobody(ledger: Ledger, ledger_settings: Settings) -> None:
     issued = made(ledger)
     lookup = open_key_lookup(ledger_settings, PEPPER)
     other_pepper = open_key_lookup(ledger_settings, b"q" * 32)
@@ -130,7 +130,7 @@ def test_an_open_lookup_sees_each_change_at_once(ledger: Ledger, ledger_settings
     lookup.close()
 
 
-def test_past_its_paid_time_a_key_is_free(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_a_key_becomes_free_when_its_paid_time_ends(ledger: Ledger, ledger_settings: Settings) -> None:
     until = NOON + timedelta(days=30)
     issued = made(ledger, Tier.PRO, paid_until=until)
     for at, tier in ((NOON, Tier.PRO), (until - timedelta(microseconds=1), Tier.PRO), (until, Tier.FREE)):
@@ -161,7 +161,7 @@ def test_a_suspended_key_stays_suspended_through_a_rotation(ledger: Ledger, ledg
     assert found(ledger_settings, second) is not None
 
 
-def test_what_is_sealed_goes_with_first_use_revocation_or_time(ledger: Ledger) -> None:
+def test_sealed_keys_are_deleted_on_first_use_on_revocation_or_with_time(ledger: Ledger) -> None:
     used, revoked, old, kept = (
         made(ledger, sealed=f"sealed {number}", now=NOON + timedelta(hours=number)).record.key_id for number in range(4)
     )

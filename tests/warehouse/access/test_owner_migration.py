@@ -251,7 +251,7 @@ def test_a_moved_fact_is_superseded_by_its_new_owner_and_by_nobody_else(ledger: 
         assert door is not None and (door.valid_to is not None) is (actor == PAYER)
 
 
-def test_an_operator_that_signs_later_gets_back_what_was_its_own(ledger: Ledger) -> None:
+def test_an_operator_that_signs_later_gets_back_its_own_graph(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         claim = find_claim(tx, "claim-boss-2")
         assert claim is not None

@@ -23,7 +23,7 @@ def keys_in(directory: Path, **settings) -> SigningKeys:
     return SigningKeys(Settings(_env_file=None, data_dir=directory, **settings))
 
 
-def test_the_first_to_ask_makes_a_private_file_and_all_others_read_it(tmp_path):
+def test_the_first_process_creates_a_private_file_and_all_others_read_it(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         sets = list(pool.map(lambda _: keys_in(tmp_path / "data").current().jwks(), range(8)))
     assert all(each == sets[0] for each in sets)
@@ -45,7 +45,7 @@ def test_a_rotation_is_seen_by_those_who_hold_the_file_and_keeps_what_was_signed
     assert len(running.current().keys) == 3
 
 
-def test_a_key_of_openssl_serves_and_a_named_file_is_never_made_up(tmp_path):
+def test_a_key_from_openssl_works_and_a_named_file_is_never_created(tmp_path):
     named = tmp_path / "signing.pem"
     with pytest.raises(StoreUnusable, match=r"signing\.pem"):
         keys_in(tmp_path / "data", signing_key_file=named).current()

@@ -5,7 +5,7 @@ from warehouse.duck.connection import Warehouse
 from warehouse.duck.fetch_log import may_ask, source_health
 
 
-def test_a_warehouse_of_an_earlier_version_has_asked_nobody(tmp_path: Path) -> None:
+def test_a_warehouse_of_an_earlier_version_has_no_recorded_polls(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path)
     with warehouse.connect() as connection:
         connection.execute("drop table raw_feeds__attempts")

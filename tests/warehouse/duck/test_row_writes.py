@@ -35,7 +35,7 @@ def test_several_rows_are_written_at_once_and_none_at_all(connection: duckdb.Duc
     assert rows(connection) == [("a", None, None, "A"), ("b", None, None, "B")]
 
 
-def test_upsert_takes_the_place_of_the_row_with_its_key(connection: duckdb.DuckDBPyConnection):
+def test_upsert_replaces_the_row_with_its_key(connection: duckdb.DuckDBPyConnection):
     insert(connection, "seen", [{"id": "a", "note": "old"}, {"id": "b", "note": "kept"}])
     upsert(connection, "seen", {"id": "a", "note": "new"})
     assert [(row[0], row[3]) for row in rows(connection)] == [("a", "new"), ("b", "kept")]

@@ -26,7 +26,7 @@ def test_any_other_fault_stays_what_it_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"junk", bytes(8192)])
-def test_a_file_that_is_no_database_is_said_to_be_none(tmp_path: Path, content: bytes):
+def test_a_file_that_is_no_database_is_reported_as_such(tmp_path: Path, content: bytes):
     (tmp_path / "warehouse.duckdb").write_bytes(content)
     for opened in (Warehouse(tmp_path).connect(), Warehouse(tmp_path).read_only()):
         with pytest.raises(StoreUnusable, match="not a valid DuckDB database") as raised, opened:

@@ -87,7 +87,7 @@ def test_checks_are_taken_over_once_and_summed_by_day_and_stage(log: GuardrailLo
         assert first == (NOON.replace(tzinfo=None), ["a.b"], False)
 
 
-def test_a_day_that_goes_on_is_summed_anew_and_others_stay(log: GuardrailLog, ledger_settings: Settings) -> None:
+def test_an_unfinished_day_is_summed_again_and_others_stay(log: GuardrailLog, ledger_settings: Settings) -> None:
     with Warehouse(ledger_settings.data_dir).connect() as connection:
         put(log, row(NOON - timedelta(days=1), 50), row(NOON, 100))
         sync_checks(connection, log)
@@ -149,7 +149,7 @@ def test_a_check_is_found_by_its_digest_with_what_the_action_would_do(log: Guard
     assert log.known("0" * 64) is None
 
 
-def test_what_is_forgotten_can_not_be_found_by_its_digest(log: GuardrailLog) -> None:
+def test_a_forgotten_check_can_not_be_found_by_its_digest(log: GuardrailLog) -> None:
     digest, other = logged(log, "rm -rf ~/photos"), logged(log, "rm -rf ~/music", "key_2")
     log.forget(["key_1"])
     assert log.known(digest) is None

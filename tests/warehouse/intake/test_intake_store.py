@@ -15,7 +15,7 @@ REQUESTS = TypeAdapter(IntakeRequest)
 RACERS = 16
 
 
-def test_sixteen_at_once_under_one_key_make_one_intake(ledger: Ledger):
+def test_sixteen_simultaneous_requests_under_one_key_create_one_intake(ledger: Ledger):
     asked, made, start = REQUESTS.validate_python(AGENT), [], threading.Barrier(RACERS)
 
     def race() -> None:

@@ -62,7 +62,7 @@ def test_a_window_allows_its_limit_and_says_what_is_left(counters: Counters) -> 
     ]
 
 
-def test_the_next_window_starts_anew(counters: Counters) -> None:
+def test_the_next_window_starts_empty(counters: Counters) -> None:
     assert counters.take("a", 1, 60, NOON_S + 59.9).allowed
     assert not counters.take("a", 1, 60, NOON_S + 59.99).allowed
     assert counters.take("a", 1, 60, NOON_S + 60) == Take(True, 1, 0, 60)
@@ -202,7 +202,7 @@ def test_processes_that_hammer_one_store_get_exactly_the_limit(ledger_settings: 
     assert allowed == {"client-0": 2 * 50, "client-1": 2 * 50, "client-2": 2 * 50}
 
 
-def test_a_store_locked_for_too_long_is_told(tmp_path: Path) -> None:
+def test_a_store_that_stays_locked_is_reported(tmp_path: Path) -> None:
     counters = open_counters(Settings(_env_file=None), tmp_path, wait_s=0.1)
     holder = sqlite.connect(str(tmp_path / "counters.db"), isolation_level=None)
     holder.execute("begin immediate")

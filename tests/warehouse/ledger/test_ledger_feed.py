@@ -114,7 +114,7 @@ def test_a_later_writer_waits_for_a_transaction_that_is_held_open_and_comes_afte
     assert [change.kind for change in ledger.changes_after(0, 10)] == ["held", "later"]
 
 
-def test_a_writer_that_is_held_up_for_too_long_is_told_and_has_written_nothing(ledger_settings: Settings) -> None:
+def test_a_writer_that_is_held_up_for_too_long_gets_an_error_and_has_written_nothing(ledger_settings: Settings) -> None:
     held = open_ledger(ledger_settings, ledger_settings.data_dir)
     impatient = open_ledger(ledger_settings, ledger_settings.data_dir, wait_s=0.2)
     with held.transaction() as tx:
@@ -148,7 +148,7 @@ def test_threads_that_write_at_once_get_a_gapless_feed_in_the_order_of_commits(l
     assert [change.seq for change in ledger.changes_after(0, 1000)] == list(range(1, 8 * 12 + 1))
 
 
-def test_what_a_transaction_has_read_stays_true_until_it_commits(ledger: Ledger) -> None:
+def test_the_reads_of_a_transaction_stay_true_until_it_commits(ledger: Ledger) -> None:
     def read_then_write(_: int) -> bool:
         with ledger.transaction() as tx:
             seen = tx.head()

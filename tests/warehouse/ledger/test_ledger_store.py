@@ -201,7 +201,7 @@ def test_an_open_transaction_of_a_killed_process_is_undone_and_its_lock_is_free(
     ledger.close()
 
 
-def test_what_was_committed_before_a_kill_is_read_back_from_the_write_ahead_log(tmp_path: Path) -> None:
+def test_commits_before_a_kill_are_read_back_from_the_write_ahead_log(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)
     with started(write_until_killed, settings) as process:
         assert process.stdout is not None
@@ -256,7 +256,7 @@ def test_a_data_directory_that_is_a_file_is_named_with_a_cure(tmp_path: Path) ->
         open_ledger(Settings(_env_file=None), tmp_path / "taken")
 
 
-def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+def test_the_file_is_readable_only_by_its_owner(tmp_path: Path) -> None:
     open_ledger(Settings(_env_file=None), tmp_path).close()
     assert (tmp_path / "ledger.db").stat().st_mode & 0o777 == 0o600
 

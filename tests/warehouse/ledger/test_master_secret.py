@@ -21,7 +21,7 @@ def settings(data_dir: Path, **given: object) -> Settings:
     return Settings(_env_file=None, data_dir=data_dir, **given)
 
 
-def test_it_is_made_once_and_private(tmp_path: Path) -> None:
+def test_the_master_secret_is_created_once_and_private(tmp_path: Path) -> None:
     first = load_secrets(settings(tmp_path / "new"))
     file = tmp_path / "new" / MASTER_SECRET_FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -30,13 +30,13 @@ def test_it_is_made_once_and_private(tmp_path: Path) -> None:
     assert [each.name for each in file.parent.iterdir()] == [MASTER_SECRET_FILE]
 
 
-def test_those_that_start_together_agree(tmp_path: Path) -> None:
+def test_processes_that_start_together_agree_on_the_master_secret(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as threads:
         loaded = list(threads.map(lambda _: load_secrets(settings(tmp_path)), range(64)))
     assert len(set(loaded)) == 1
 
 
-def test_a_given_one_is_used_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_given_master_secret_is_used_and_nothing_is_written(tmp_path: Path) -> None:
     assert load_secrets(settings(tmp_path, master_secret=MASTER)) == derive_secrets(MASTER)
     assert not list(tmp_path.iterdir())
 
@@ -57,7 +57,7 @@ def test_derived_secrets_differ_stay_what_they_are_and_do_not_show() -> None:
         ({"ledger_url": POSTGRESQL, "master_secret": MASTER}, "SVC_SIGNING_KEY_FILE is not set"),
     ],
 )
-def test_what_has_to_be_set_is_named_with_a_cure(tmp_path: Path, given: dict[str, str], named: str) -> None:
+def test_missing_secrets_are_named_with_a_cure(tmp_path: Path, given: dict[str, str], named: str) -> None:
     with pytest.raises(SettingsInvalid, match=named) as caught:
         load_secrets(settings(tmp_path, **given))
     assert "openssl" in caught.value.cure
@@ -77,7 +77,7 @@ def test_a_damaged_file_is_refused_and_not_replaced(tmp_path: Path, content: byt
     assert (tmp_path / MASTER_SECRET_FILE).read_bytes() == content
 
 
-def test_a_directory_that_can_not_be_written_is_said(tmp_path: Path) -> None:
+def test_an_unwritable_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnusable):
         load_secrets(settings(tmp_path / "file"))

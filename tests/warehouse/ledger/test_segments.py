@@ -53,7 +53,7 @@ def imported(ledger: Ledger, content: list[bytes]) -> ImportOutcome:
 
 
 @pytest.mark.usefixtures("in_small_segments")
-def test_what_a_large_import_wrote_into_several_segments_is_found_by_ids_and_ends(ledger: Ledger) -> None:
+def test_entities_in_several_segments_are_found_by_ids_and_ends(ledger: Ledger) -> None:
     outcome = imported(ledger, chain(20))
     assert outcome.written == 39
     ids = [own_id(OWNER, f"goal:{number:02d}") for number in range(20)]

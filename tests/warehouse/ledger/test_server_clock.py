@@ -52,7 +52,7 @@ def test_the_server_is_asked_once_in_ten_seconds():
     assert machine.asked == 30 / ASKED_EVERY_S
 
 
-def test_before_the_first_answer_it_is_this_hosts_clock():
+def test_before_the_servers_first_answer_this_hosts_clock_counts():
     machine = Machine(late_s=10)
     assert machine.clock.now_s() == machine.server_s - 10
 

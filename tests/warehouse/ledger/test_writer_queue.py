@@ -55,7 +55,7 @@ def _refused_within(writer: Future[int], seconds: float) -> bool:
         return False
 
 
-def test_turns_come_in_the_order_of_asking() -> None:
+def test_turns_are_given_in_the_order_of_the_requests() -> None:
     queue, order = WriterQueue("The ledger", wait_s=60), []
 
     def write(number: int) -> None:

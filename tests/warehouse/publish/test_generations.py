@@ -30,7 +30,7 @@ def test_a_generation_is_pointed_to_and_read_by_its_real_path(tmp_path):
     assert (read.path / "public/a.json").read_bytes() == b"{}"
 
 
-def test_before_the_first_there_is_none(tmp_path):
+def test_before_the_first_publish_there_is_no_generation(tmp_path):
     assert current_generation(tmp_path) is None
 
 
@@ -47,31 +47,31 @@ def test_unchanged_components_are_the_same_file_with_the_same_time(tmp_path):
     assert (components["a"].since, components["b"].since) == (first.generation.id, second.generation.id)
 
 
-def test_where_nothing_changed_no_generation_is_made(tmp_path):
+def test_no_generation_is_created_if_nothing_changed(tmp_path):
     make(tmp_path, {"a": b"1"})
     assert make(tmp_path, {"a": b"1"}, NOON + timedelta(hours=2)) is None
     assert names(tmp_path) == ["20260101T120000Z-000001"]
 
 
 @pytest.mark.parametrize("change", [{"a": b"2"}, {}, {"a": b"1", "b": b"1"}])
-def test_a_changed_a_missing_and_a_new_component_each_make_one(tmp_path, change):
+def test_a_changed_a_missing_and_a_new_component_each_create_a_generation(tmp_path, change):
     make(tmp_path, {"a": b"1"})
     assert make(tmp_path, change, NOON + timedelta(minutes=1)) is not None
 
 
-def test_another_base_url_makes_one(tmp_path):
+def test_another_base_url_creates_a_generation(tmp_path):
     make(tmp_path, {"a": b"1"})
     assert make(tmp_path, {"a": b"1"}, NOON + timedelta(minutes=1), "https://other.example") is not None
 
 
-def test_another_document_entry_makes_one(tmp_path):
+def test_another_document_entry_creates_a_generation(tmp_path):
     parts = {"a": Part.of_bytes(b"1")}
     build(tmp_path, begin(tmp_path, NOON), parts, {}, URL)
     entry = DocumentEntry("inputs", "g", NOON)
     assert build(tmp_path, begin(tmp_path, NOON + timedelta(minutes=1)), parts, {"/a": entry}, URL) is not None
 
 
-def test_two_in_one_second_get_two_seconds(tmp_path):
+def test_two_generations_in_one_second_get_two_different_seconds(tmp_path):
     make(tmp_path, {"a": b"1"}, NOON.replace(microsecond=900_000))
     draft = begin(tmp_path, NOON.replace(microsecond=950_000))
     assert draft.id == "20260101T120001Z-000002"

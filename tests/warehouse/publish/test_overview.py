@@ -168,7 +168,7 @@ def test_a_whole_that_is_stale_says_which_of_its_parts_are(house):
     assert (marked["price"]["stale"], marked["price"]["reason"]) == (False, None)
 
 
-def test_what_the_service_is_names_every_document_and_changes_with_its_settings_alone(house):
+def test_the_service_context_names_every_document_and_changes_only_with_the_settings(house):
     house.publish(*PATHS)
     first = (house.current / "public/svc-context.json").read_bytes()
     document = json.loads(first)

@@ -68,7 +68,7 @@ def test_columns_become_fields_and_json_columns_are_embedded(connection: duckdb.
     Answer.model_validate_json(body)
 
 
-def test_a_column_too_few_is_told_by_its_name(connection: duckdb.DuckDBPyConnection):
+def test_a_missing_column_is_reported_by_its_name(connection: duckdb.DuckDBPyConnection):
     fields = dict(read_row(connection, QUESTION))
     del fields["quality"]
     with pytest.raises(ValueError, match="quality"):

@@ -248,7 +248,7 @@ def test_after_an_erasure_neither_the_store_nor_any_host_holds_an_older_generati
         forget_older(hosts.origin, hosts.disk("older"), hosts.now)
 
 
-def test_a_store_that_is_away_is_said_and_what_is_served_stays(hosts, monkeypatch):
+def test_an_unreachable_store_is_reported_and_served_documents_stay(hosts, monkeypatch):
     hosts.publish("a", price="1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_REGION", "us-east-1")
@@ -283,7 +283,7 @@ STEP = st.tuples(st.sampled_from(["publish a", "publish b", "push a", "push b", 
 
 @given(st.lists(STEP, max_size=12))
 @settings(max_examples=12 * ROUNDS, deadline=None)
-def test_whatever_fails_where_every_host_serves_whole_generations_and_catches_up(tmp_path_factory, steps):
+def test_every_host_serves_whole_generations_and_catches_up_whatever_fails_where(tmp_path_factory, steps):
     hosts = Hosts(tmp_path_factory.mktemp("hosts"))
     numbers = itertools.count()
     whole: list[dict[str, str]] = [{}]
@@ -374,7 +374,7 @@ def test_a_publisher_that_is_shown_old_pointers_stops_instead_of_trying_on(hosts
         hosts.push("a")
 
 
-def test_a_store_that_was_set_up_anew_is_followed_from_its_first_pointer(hosts):
+def test_a_store_that_was_set_up_again_is_followed_from_its_first_pointer(hosts):
     for price in ("1", "2"):
         hosts.publish("a", price=price)
         hosts.push("a")

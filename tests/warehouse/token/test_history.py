@@ -170,7 +170,7 @@ def test_blocks_are_found_by_time_and_times_by_block(warehouse: Any, tmp_path: P
         assert history.known_at(block - 1) == (known, seconds[known])
 
 
-def test_a_history_that_lost_a_file_is_made_again(warehouse: Any, tmp_path: Path) -> None:
+def test_a_history_that_lost_a_file_is_rebuilt(warehouse: Any, tmp_path: Path) -> None:
     rows = [(block, ZERO_ADDRESS, address(block), block) for block in range(1, 30)]
     extended(warehouse, tmp_path, rows, 29)
     min(history_dir(tmp_path).glob("state-*")).unlink()
@@ -208,7 +208,7 @@ def test_a_file_of_something_else_is_refused_with_a_cure(warehouse: Any, tmp_pat
         History(history_dir(tmp_path), history.files).balance_at(1, 1)
 
 
-def test_a_history_of_another_format_is_made_again(warehouse: Any, tmp_path: Path) -> None:
+def test_a_history_of_another_format_is_rebuilt(warehouse: Any, tmp_path: Path) -> None:
     rows = [(block, ZERO_ADDRESS, A, block) for block in range(1, 9)]
     extended(warehouse, tmp_path, rows, 8)
     for path in history_dir(tmp_path).iterdir():

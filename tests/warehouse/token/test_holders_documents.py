@@ -101,7 +101,7 @@ def test_the_holders_document_carries_count_supply_proof_and_concentration(conte
         ({"supply": 7}, "estimated", "supply_mismatch"),
     ],
 )
-def test_what_is_not_proven_is_never_exact(context: DocumentContext, odd: Any, quality: str, reason: str) -> None:
+def test_an_unproven_list_is_never_exact(context: DocumentContext, odd: Any, quality: str, reason: str) -> None:
     grow(context, [(1, ZERO_ADDRESS, A, 1000)], 5, **odd)
     for name in ("token_holders", "token_holders_map"):
         answer = body(name, context)

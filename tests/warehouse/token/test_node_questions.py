@@ -67,7 +67,7 @@ def test_every_balance_is_compared_at_first_and_then_what_changed_and_some_other
     assert len({frozenset(chosen) for chosen in others}) > 1
 
 
-def test_what_is_more_than_may_be_asked_is_cut_and_said_so(connection):
+def test_a_selection_above_the_limit_is_cut_and_marked(connection):
     put_transfers(connection, [(1, ZERO_ADDRESS, address(number), 7) for number in range(100, 140)], 9)
     fold_balances(connection)
     cut = balances_to_compare(connection, "seed", most=10, others=5)
@@ -163,7 +163,7 @@ def test_disputes_about_other_rows_are_kept_apart_and_counted_together(connectio
     assert (len(all_open_disputes(connection)), count_open_disputes(connection)) == (1, 1)
 
 
-def test_of_settled_disputes_the_newest_thousand_are_kept_and_every_open_one(connection):
+def test_the_newest_thousand_settled_disputes_and_every_open_one_are_kept(connection):
     record_disputes(connection, told("2"), NOW - timedelta(days=1))
     for number in range(4):
         record_disputes(connection, told("2", f"{number}-"), NOW + timedelta(minutes=number), settled_by="receipts")

@@ -56,7 +56,7 @@ def daily(connection: Any) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def test_a_day_tells_who_came_who_came_back_and_who_left(warehouse: Any, tmp_path: Path) -> None:
+def test_a_day_counts_holders_who_came_came_back_and_left(warehouse: Any, tmp_path: Path) -> None:
     extend(
         warehouse,
         tmp_path,

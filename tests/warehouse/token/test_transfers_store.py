@@ -90,7 +90,7 @@ def test_ranges_of_one_transaction_are_held_together_or_not_at_all(connection):
     assert held_blocks(connection) == [(6, 0)]
 
 
-def test_nothing_held_has_no_checkpoint(connection):
+def test_an_empty_store_has_no_checkpoint(connection):
     assert last_checkpoint(connection) is None
     assert held_ranges(connection) == []
 

@@ -134,7 +134,7 @@ def test_a_balance_that_fell_or_rose_by_no_transfer_is_unknown_between_its_lists
     assert [risen.bounds_at(block) for block in (8, 9, 10, 29, 30)] == [(0, 0), (0, 0), (0, 5), (0, 5), (5, 5)]
 
 
-def test_of_more_transfers_than_are_weighed_the_sums_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_too_many_transfers_to_weigh_the_sums_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         (1, ZERO_ADDRESS, A, 1000),
         (2, A, ZERO_ADDRESS, 0),

@@ -49,7 +49,7 @@ def test_an_error_of_the_thread_reaches_the_caller_at_the_latest_at_the_end(tmp_
     assert threading.active_count() == threads
 
 
-def test_what_is_left_in_a_buffer_is_not_lost_without_an_error(tmp_path: Path) -> None:
+def test_the_rest_in_a_buffer_is_not_lost_without_an_error(tmp_path: Path) -> None:
     (tmp_path / "full").symlink_to(FULL)
     with pytest.raises(OSError, match="No space left"), DigestedFiles(tmp_path) as files:
         files.open("full")(b"a")

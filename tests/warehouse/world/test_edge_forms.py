@@ -59,7 +59,7 @@ def faults(ledger: Ledger) -> tuple[str, ...]:
         return tuple(verify(reader).faults)
 
 
-def test_what_edges_have_in_common_is_kept_once_and_only_the_last_one_has_an_event(ledger: Ledger) -> None:
+def test_the_common_part_of_edges_is_stored_once_and_only_the_last_edge_has_an_event(ledger: Ledger) -> None:
     imported(ledger, *ALIKE, tie("a", "b", type="RELATED_TO"))
     assert count(ledger, "world_edge_forms") == 1
     assert count(ledger, "world_edges where form is not null") == 10
@@ -124,7 +124,7 @@ def test_a_form_goes_with_its_last_edge(ledger: Ledger) -> None:
     assert faults(ledger) == ()
 
 
-def test_of_an_owner_that_is_forgotten_no_form_is_left(ledger: Ledger) -> None:
+def test_no_form_of_a_forgotten_owner_is_left(ledger: Ledger) -> None:
     imported(ledger, *ALIKE)
     forget_owner(ledger, OWNER, "eve")
     assert count(ledger, "world_edge_forms") == 0

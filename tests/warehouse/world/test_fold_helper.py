@@ -22,7 +22,7 @@ def folded_revision(settings: Settings) -> int:
         return read_world_state(connection).revision
 
 
-def test_what_was_committed_is_folded_when_the_block_ends_unless_a_run_holds_the_warehouse(
+def test_commits_are_folded_when_the_block_ends_unless_a_run_holds_the_warehouse(
     ledger_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)

@@ -68,7 +68,7 @@ def stopped() -> Iterator[None]:
             os.kill(child.pid or 0, signal.SIGCONT)
 
 
-def test_who_asks_looks_at_nodes_while_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_asking_process_checks_nodes_itself_while_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_helper, "MOST_WAITING_BYTES", 0)
     with looking_beside(no_rules) as looking:
         with stopped():
@@ -80,7 +80,7 @@ def test_who_asks_looks_at_nodes_while_too_many_wait(monkeypatch: pytest.MonkeyP
         assert result in (without, with_rules)
 
 
-def test_what_the_process_has_not_begun_is_looked_at_here() -> None:
+def test_nodes_that_the_helper_has_not_begun_are_checked_here() -> None:
     with looking_beside(no_rules) as looking:
         with stopped():
             looked = [looking.ask(packed_nodes(part)) for part in PARTS]
@@ -92,7 +92,7 @@ def test_what_the_process_has_not_begun_is_looked_at_here() -> None:
     assert [result == without for result, without in zip(results, WITHOUT_RULES, strict=True)].count(True) == here
 
 
-def test_what_a_lost_process_leaves_is_looked_at_here() -> None:
+def test_nodes_that_a_lost_helper_leaves_are_checked_here() -> None:
     with looking_beside(no_rules) as looking:
         for child in active_children():
             child.kill()

@@ -343,9 +343,7 @@ def test_the_graph_is_the_same_however_many_parts_a_file_has(
     assert imported(size) == imported(50_000)
 
 
-def test_what_the_graph_has_already_is_planned_only_where_it_changes(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_known_records_are_planned_only_if_they_change(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 4)
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
     names = [f"n{number}" for number in range(6)]
@@ -373,7 +371,7 @@ def stages_of_decisions(ledger: Ledger, seqs: tuple[int, ...]) -> list[dict[str,
         return [{stage.stage: stage for stage in decided_stages(reader, seq)} for seq in seqs]
 
 
-def test_what_is_alike_in_another_part_is_told_of(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_similar_nodes_in_another_part_are_reported(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_parts, "NODES_AND_EDGES_OF_PART", 2)
     content = file_of(node("a"), node("b"), node("c", title="title OF a"), node("d"))
     actor = Actor("operator", "operator:eve", on_behalf_of=new_owner())
@@ -407,7 +405,7 @@ LATER_AB = {**FORMER_AB, "current": True, "validTo": at(days=-1)}
         ([A, B, C, AB, node("a", title="Another")], 6, "a", 2),
     ],
 )
-def test_what_a_file_states_twice_is_refused_with_both_lines_wherever_a_part_ends(
+def test_a_record_that_a_file_states_twice_is_refused_with_both_lines_wherever_a_part_ends(
     still: Ledger,
     monkeypatch: pytest.MonkeyPatch,
     in_part: int,
@@ -589,7 +587,7 @@ def test_equal_input_has_equal_reasons_whichever_process_judges_its_parts(
 
 
 @pytest.mark.parametrize("nodes_worth_a_process", [1_000, 1])
-def test_what_stands_first_in_a_file_is_told_whichever_process_judges_its_texts(
+def test_the_first_fault_of_a_file_is_reported_whichever_process_judges_its_texts(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, nodes_worth_a_process: int
 ) -> None:
     """The first fault is a text that the guardrail blocks, or a line after it that is no record."""

@@ -95,7 +95,7 @@ def connection() -> duckdb.DuckDBPyConnection:
     st.sampled_from(["plan", "zürich", "pla", "quo ted", "pursue", "uber", "plann", "meadws", "planing"]),
     st.builds(Traversal, st.sampled_from(IDS), st.integers(1, 4), st.sampled_from(["outbound", "inbound", "both"])),
 )
-def test_the_past_is_what_replaying_gives(
+def test_a_query_of_the_past_equals_a_replay(
     connection: duckdb.DuckDBPyConnection,
     history: list[Event],
     share: float,
@@ -194,7 +194,7 @@ def test_a_word_that_others_begin_with_weighs_the_same_in_the_past(
     assert orders == [titles] * 3
 
 
-def test_what_ended_is_found_only_where_it_is_asked_for(connection: duckdb.DuckDBPyConnection) -> None:
+def test_ended_nodes_are_found_only_on_request(connection: duckdb.DuckDBPyConnection) -> None:
     history = events_of(
         [
             node("over", title="a plan", valid_from=T0, valid_to=T1, recorded_at=T1),

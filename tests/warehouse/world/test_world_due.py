@@ -79,7 +79,7 @@ def test_a_planned_fact_that_stands_lower_is_disputed_from_its_day_until_its_end
     assert live(timed, "known", "rumour") == {"known": (True, False), "rumour": (False, False)}
 
 
-def test_what_is_retracted_before_its_day_never_begins(timed: Ledger, clock: Clock) -> None:
+def test_a_planned_fact_that_is_retracted_before_its_day_never_begins(timed: Ledger, clock: Clock) -> None:
     write(timed, proposal(fact("old", "open")))
     write(timed, proposal(fact("plan", "shut", valid_from=at(days=1))))
     write(timed, proposal(goal("note"), acts=(Act("retracts", "note", "plan", "it was called off"),)))

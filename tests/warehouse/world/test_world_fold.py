@@ -90,7 +90,7 @@ def test_pages_and_repeats_give_the_same_rows(
 
 
 @pytest.mark.parametrize("page", [1, 4, 20_000])
-def test_later_states_of_what_an_import_put_into_segments_retire_the_first_ones(
+def test_later_states_of_imported_entities_in_segments_retire_the_first_ones(
     stores: tuple[Ledger, Connection], page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger, connection = stores
@@ -165,7 +165,7 @@ def test_a_ledger_that_is_older_than_the_warehouse_is_folded_from_its_beginning(
     assert [connection.execute(STATES.format(table)).fetchall() for table in TABLES[:4]] == expected
 
 
-def test_what_is_forgotten_is_blanked_in_rows_that_were_folded_before(stores: tuple[Ledger, Connection]) -> None:
+def test_forgotten_entities_are_blanked_in_rows_that_were_folded_before(stores: tuple[Ledger, Connection]) -> None:
     ledger, connection = stores
     write(ledger, goal("hers", title="Ada's secret", properties={"description": "Ada's"}))
     write(ledger, goal("h2", title="Ada's"), tie("h2", "RELATED_TO", "hers", properties={"note": "Ada's"}))
@@ -182,7 +182,7 @@ def test_what_is_forgotten_is_blanked_in_rows_that_were_folded_before(stores: tu
     assert set(gather_facts(connection, "core_world__nodes").values()) == {0}
 
 
-def test_what_was_public_and_is_forgotten_breaks_no_data_contract(stores: tuple[Ledger, Connection]) -> None:
+def test_a_forgotten_public_node_breaks_no_data_contract(stores: tuple[Ledger, Connection]) -> None:
     ledger, connection = stores
     write(ledger, goal("a", visibility="public"), goal("b", visibility="public"))
     write(ledger, tie("a", "RELATED_TO", "b", visibility="public"))

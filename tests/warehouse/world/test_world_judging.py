@@ -120,7 +120,7 @@ def perform(ledger: Ledger, clock: SetClock, written: list[Proposal | str]) -> N
 
 @settings(max_examples=12 * ROUNDS)
 @given(before=WRITES, meanwhile=WRITES.filter(bool), large=PROPOSALS)
-def test_what_is_written_of_a_judgement_is_what_judging_it_under_the_lock_gives(
+def test_a_judgement_outside_the_lock_writes_what_judging_under_the_lock_would(
     template: Path, before: list[Proposal | str], meanwhile: list[Proposal | str], large: Proposal
 ) -> None:
     shaped = checked(large)

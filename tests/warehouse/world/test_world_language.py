@@ -40,7 +40,7 @@ def test_a_word_that_comes_very_often_outweighs_two_of_another_language() -> Non
     assert languages_of(["und"] * (1 << 16) + ["och", "att"]) == ("german",)
 
 
-def test_what_is_remembered_of_words_is_forgotten_where_there_are_too_many() -> None:
+def test_the_memory_of_words_is_cleared_when_it_grows_too_large() -> None:
     asked = []
 
     @remembering(2)

@@ -282,9 +282,7 @@ OVER = {"validFrom": "2026-01-01T00:00:00Z", "validTo": "2026-02-01T00:00:00Z"}
 
 
 @LIMITED
-def test_what_is_over_may_be_of_words_that_are_no_more_and_what_is_in_force_may_not(
-    ledger: Ledger, limits: Limits | None
-) -> None:
+def test_ended_nodes_may_use_removed_words_and_live_ones_may_not(ledger: Ledger, limits: Limits | None) -> None:
     owner, other = new_owner(), new_owner()
     dropped = {"kind": "ontology", "words": {}, "former": RECIPES}
     soup = node("soup", type="Recipe", properties={"servings": 2}, **OVER)

@@ -126,7 +126,7 @@ def _same(graph: Graph, model: Model, owner: str | None, search: str, within: Fi
 
 @settings(deadline=None, max_examples=5 * ROUNDS)
 @given(histories, st.sampled_from(OWNERS), st.integers(1, 3), searches, traversals)
-def test_pages_put_together_are_the_whole(
+def test_pages_together_are_the_whole_answer(
     history: list[Event], owner: str | None, limit: int, search: str, traversal: Traversal
 ) -> None:
     with tempfile.TemporaryDirectory() as directory:
@@ -175,7 +175,7 @@ def test_snapshot_and_overlay_are_ranked_as_one(tmp_path: Path) -> None:
     assert [each.id for each in answer(graph.seen_by(None), Query(search="plan")).nodes] == ["a", "m", "n", "z"]
 
 
-def test_what_is_private_to_others_does_not_move_the_ranks_of_what_is_public(tmp_path: Path) -> None:
+def test_private_nodes_of_others_do_not_move_the_ranks_of_public_ones(tmp_path: Path) -> None:
     public = [node("a", title="alpha beta beta"), node("b", title="alpha alpha beta"), node("c", title="gamma")]
     hidden = [node(f"h{number}", title="alpha " * 5, owner="0xbb") for number in range(50)]
     for states in (public, [*public, *hidden]):
@@ -232,12 +232,12 @@ def test_a_superseded_node_leaves_the_graph_and_a_later_state_brings_it_back() -
     assert graph.seen_by(None).edge_count() == 1
 
 
-def test_who_owns_nothing_but_an_edge_sees_it() -> None:
+def test_an_owner_of_nothing_but_an_edge_sees_it() -> None:
     graph = Graph.of(None, events_of([node("a"), node("b"), edge("a", "b", owner="0xaa")]))
     assert [graph.seen_by(owner).edge_count() for owner in ("0xaa", "0xbb", None)] == [1, 0, 0]
 
 
-def test_a_node_of_an_id_is_found_however_many_match_better() -> None:
+def test_a_node_with_the_searched_id_is_found_however_many_match_better() -> None:
     ids = [f"n{number:05}" for number in range(RANKED_AT_MOST + 1)]
     seen = Graph.of(None, events_of([node(each, title="goal") for each in ids])).seen_by(None)
     for search, found in (("goal", [ids[-1]]), ("go* plan", []), ("goa", [ids[-1]])):

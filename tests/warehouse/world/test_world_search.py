@@ -79,7 +79,7 @@ def test_function_words_and_other_words_find_nothing(search, title, text):
     assert ids(search(titled(title), text)) == []
 
 
-def test_a_mistake_is_only_looked_for_where_nobody_has_the_word(search):
+def test_typos_are_only_searched_if_no_node_has_the_word(search):
     assert ids(search(titled("Marina", "Martina"), "Marina")) == ["Marina"]
     assert ids(search(titled("Marina", "Martina", owner=OTHER) + titled("Martinas"), "Martina")) == ["Martinas"]
 
@@ -116,7 +116,7 @@ def test_nodes_of_one_source_lift_the_nodes_beside_them(search):
     assert ids(search([*talk, alone], "meet harbour Lisbon"))[:2] == ["1", "0"]
 
 
-def test_what_others_have_moves_no_rank_and_is_no_neighbour(search):
+def test_nodes_of_others_move_no_rank_and_are_no_neighbours(search):
     mine = [node("a", title="alpha beta", owner=ME, source="s"), node("b", title="alpha", owner=ME, source="s")]
     hidden = [node(f"h{number}", title="beta " * 3, owner=OTHER, source="s") for number in range(30)]
     plain = ids(search(mine, "alpha beta"))

@@ -61,7 +61,7 @@ def directory(tmp_path: Path, written: Path) -> Path:
     return shutil.copytree(written, tmp_path / "snapshot")
 
 
-def test_what_was_written_is_read(directory: Path) -> None:
+def test_a_written_snapshot_is_read_back(directory: Path) -> None:
     snapshot = Snapshot(directory)
     assert (len(snapshot), snapshot.revision, snapshot.manifest.edges) == (4, 8, 3)
     assert [snapshot.find(each) for each in ("a", "b", "over", "é", "c", "")] == [0, 1, 2, 3, None, None]
@@ -108,7 +108,7 @@ def test_a_change_in_one_process_does_not_reach_the_files(directory: Path) -> No
     assert Snapshot(directory).node_owner[1] == 0
 
 
-def test_it_opens_quickly(directory: Path) -> None:
+def test_a_snapshot_opens_quickly(directory: Path) -> None:
     times = []
     for _ in range(5):
         started = time.process_time()
@@ -117,7 +117,7 @@ def test_it_opens_quickly(directory: Path) -> None:
     assert min(times) < 0.05
 
 
-def test_what_is_kept_is_what_the_manifest_says(directory: Path) -> None:
+def test_the_stored_files_match_the_manifest(directory: Path) -> None:
     for name, entry in read_manifest(directory).files.items():
         content = (directory / name).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (entry.bytes, entry.sha256)

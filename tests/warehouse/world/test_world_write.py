@@ -78,7 +78,7 @@ def test_a_proposal_that_no_graph_could_hold_leaves_no_trace(ledger: Ledger) -> 
     assert ledger.head() == 0
 
 
-def test_what_the_rules_refuse_is_rejected(ledger: Ledger) -> None:
+def test_a_proposal_that_the_rules_refuse_is_rejected(ledger: Ledger) -> None:
     refused = propose(ledger, proposal(goal("g")), alignment=lambda _: Judgement("fail", "a rule"))
     assert (refused.verdict, refused.stages[-1].reason) == ("rejected", "a rule")
 
@@ -108,7 +108,7 @@ def test_a_rejected_request_may_be_tried_again_under_its_key(ledger: Ledger) -> 
     assert write(ledger, asked).verdict == "approved"
 
 
-def test_what_is_known_already_is_not_written_again(ledger: Ledger) -> None:
+def test_a_known_node_is_not_written_again(ledger: Ledger) -> None:
     write(ledger, proposal(goal("g")))
     again = write(ledger, proposal(goal("g")))
     assert (again.verdict, again.nodes, again.revision) == ("approved", (), 2)
@@ -191,7 +191,7 @@ def test_what_an_operator_declines_is_never_written_and_a_stage_may_still_reject
     assert intact(ledger)
 
 
-def test_somebody_elses_private_node_is_as_if_it_were_not_there(ledger: Ledger) -> None:
+def test_somebody_elses_private_node_seems_not_to_exist(ledger: Ledger) -> None:
     write(ledger, proposal(goal("secret"), actor=BOB))
     tied = write(ledger, proposal(goal("g"), tie("g", "RELATED_TO", "secret")))
     assert tied.verdict == "rejected"

@@ -52,7 +52,7 @@ def test_a_day_or_year_before_a_currency_is_no_amount(text, expected):
         ("500\nEUR\n300", []),
     ],
 )
-def test_of_two_numbers_beside_a_currency_the_one_behind_it_is_the_amount(text, expected):
+def test_the_number_after_a_currency_is_the_amount_if_there_is_one_on_either_side(text, expected):
     assert amounts(text) == expected
 
 
@@ -86,7 +86,7 @@ def test_a_pair_of_currencies_has_no_amount(text):
     assert amounts(text) == []
 
 
-def test_an_amount_stands_before_what_it_is_for():
+def test_an_amount_may_be_followed_by_what_it_is_for():
     assert amounts("$50/night, EUR 20/h, USD 5/EUR 4, CHF 900.– and EUR 5 per month") == [
         *("$50", "EUR 20", "USD 5", "EUR 4", "CHF 900", "EUR 5")
     ]

@@ -252,7 +252,7 @@ def test_a_list_of_people_in_front_matter_is_kept_whole():
     assert properties(graph, "T") == {"participants": "jamie, alex"}
 
 
-def test_who_has_an_address_is_a_person_unless_the_name_is_one_of_a_team():
+def test_a_correspondent_with_an_address_is_a_person_unless_the_name_is_that_of_a_team():
     graph = read("From: Ada Lovelace <ada@a.example>\nTo: Support Desk <help@a.example>\n\nHello,\n\nAda")
     assert [(node.title, node.properties["email"]) for node in graph.nodes if node.type == "Person"] == [
         ("Ada Lovelace", "ada@a.example")
@@ -281,7 +281,7 @@ def test_firms_are_organisations_where_their_legal_form_stands():
 @pytest.mark.parametrize(
     "entry", ["- [ ] John: Review the plan", "- [ ] John to Review the plan", "- [ ] **John** – Review the plan"]
 )
-def test_a_task_is_of_whom_its_beginning_names_if_the_text_named_one(entry):
+def test_a_task_is_assigned_to_the_person_at_its_beginning_if_the_text_introduced_them(entry):
     graph = read(f"# T\n\nAttendees: John Smith\n\n## Tasks\n\n{entry}")
     assert [target for _, _, target in edges(graph, "ASSIGNED_TO")] == ["John Smith"]
     assert edges(read(f"# T\n\n{entry}"), "ASSIGNED_TO") == set()
@@ -380,7 +380,7 @@ def test_an_agent_is_no_person():
     assert titles(read("# T\n\nReviewer: Code Review Agent"), "Person") == []
 
 
-def test_what_a_text_calls_a_relation_is_on_the_edge_unless_its_type_says_it():
+def test_the_texts_word_for_a_relation_is_on_the_edge_unless_the_type_says_the_same():
     graph = read(
         "# T\n\nSecrétaire de séance : Ada Lovelace\nDepends on: SAP\n\n## Present\n\n- Bo Li\n\n"
         "## Tasks\n\n- Bo: order tablets\n- @cy: pay"
@@ -396,7 +396,7 @@ def test_what_a_text_calls_a_relation_is_on_the_edge_unless_its_type_says_it():
 
 
 @pytest.mark.parametrize("text", ["No action items were captured.", "No tasks", "There are no next steps for now"])
-def test_an_entry_that_says_that_there_is_no_task_is_none(text):
+def test_an_entry_that_says_that_there_is_no_task_is_no_task(text):
     assert titles(read(f"# T\n\nAction items: {text}\n\n## Tasks\n\n- {text}\n- No phase is left out"), "Task") == [
         "No phase is left out"
     ]
@@ -470,12 +470,12 @@ def test_keys_of_reasons_and_days_are_read_as_columns_are():
         ("Does the launch depend on the server?", None),
     ],
 )
-def test_what_an_undertaking_waits_for_is_an_edge_and_what_explains_a_price_is_none(text, ends):
+def test_a_prerequisite_of_an_undertaking_is_an_edge_and_the_explanation_of_a_price_is_not(text, ends):
     found = edges(read(f"# T\n\n{text}"), "DEPENDS_ON")
     assert found == ({(ends[0], "DEPENDS_ON", ends[1])} if ends else set())
 
 
-def test_what_a_numbered_heading_depends_on_may_be_a_thing_with_an_article():
+def test_a_numbered_heading_may_depend_on_a_thing_with_an_article():
     graph = read("# T\n\n## Goal 3: Sell ten boats\n\nGoal 3 depends on the paint shop.\n\nIt depends on the tide.")
     assert edges(graph, "DEPENDS_ON") == {("Sell ten boats", "DEPENDS_ON", "paint shop")}
 
@@ -500,7 +500,7 @@ def test_what_a_numbered_heading_depends_on_may_be_a_thing_with_an_article():
         ("Bo will call the mayor if it rains by 3 March 2026.", None, None),
     ],
 )
-def test_what_a_named_person_is_to_do_by_a_day_is_a_task(text, task, due):
+def test_a_named_persons_duty_by_a_day_is_a_task(text, task, due):
     graph = read(f"# T\n\nPresent: Bo Li\n\n{text}")
     tasks = [(node.title, node.properties["due_on"]) for node in graph.nodes if node.type == "Task"]
     assert tasks == ([(task, due)] if task else [])
@@ -523,7 +523,7 @@ def test_what_a_named_person_is_to_do_by_a_day_is_a_task(text, task, due):
         ("The seller shall pay by 3 March 2026.", []),
     ],
 )
-def test_what_a_party_of_a_contract_must_do_by_a_day_is_a_task_of_nobody(text, tasks):
+def test_a_contract_partys_duty_by_a_day_is_a_task_assigned_to_nobody(text, tasks):
     graph = read(f"# T\n\n{text}")
     assert [(node.title, node.properties["due_on"]) for node in graph.nodes if node.type == "Task"] == tasks
     assert edges(graph, "ASSIGNED_TO") == set()
@@ -562,7 +562,7 @@ def test_a_bracket_behind_a_task_names_who_does_it_if_the_text_names_that_person
 
 
 @pytest.mark.parametrize("word", ["verantwortlich", "responsable", "responsabile", "Verantwoordelijk"])
-def test_who_is_responsible_for_a_task_is_read_in_several_languages(word):
+def test_the_person_responsible_for_a_task_is_read_in_several_languages(word):
     graph = read(f"# T\n\n- [ ] Paint the door ({word}: Bo Li)")
     assert edges(graph, "ASSIGNED_TO") == {("Paint the door", "ASSIGNED_TO", "Bo Li")}
 

@@ -152,7 +152,7 @@ def test_nodes_and_edges_are_taken_as_they_are():
         ({"documents": [{"text": '{"size": NaN}', "media_type": "application/json"}]}, "/documents/0/text"),
     ],
 )
-def test_what_can_t_be_is_refused_where_it_stands(fields, pointer):
+def test_invalid_input_is_refused_with_a_pointer_to_it(fields, pointer):
     with pytest.raises(BodyInvalid) as refused:
         build(**fields)
     assert refused.value.errors[0][0] == pointer
@@ -164,7 +164,7 @@ def test_a_document_has_exactly_one_text_and_urls_are_never_fetched(document):
         BuildRequest(documents=[document])
 
 
-def test_what_may_be_one_is_reported_and_never_merged():
+def test_possible_duplicates_are_reported_and_never_merged():
     graph = build("# A\n\n## Goals\n\n- Save water\n- save  water\n- water, save\n\nOwner: Ada Lovelace\n\nask @ada")
     titles = {node.id: node.title for node in graph.nodes}
     assert {(*(titles[each] for each in pair.nodes), pair.reason) for pair in graph.duplicates} == {
@@ -283,7 +283,7 @@ def test_texts_of_too_many_parts_are_refused_before_they_are_read(media_type, pi
         assert "50,000" not in refused.detail
 
 
-def test_what_shows_nothing_has_a_title_all_the_same():
+def test_a_node_without_visible_text_still_has_a_title():
     assert nodes(build("- [ ] \u200b\n")) == [("Document", "d"), ("Task", "…")]
     with pytest.raises(BodyInvalid) as refused:
         build(triples=[{"subject": "\u200b", "predicate": "p", "object": "b"}])

@@ -134,7 +134,7 @@ def test_a_heading_of_decisions_beside_others_stays_one(heading):
         "Niets te doen tot 9 mei",
     ],
 )
-def test_who_does_not_come_and_that_nothing_is_to_do_are_no_tasks(entry):
+def test_absences_and_statements_that_nothing_is_to_be_done_are_no_tasks(entry):
     assert titles(f"# M\n\nPresent: Ada Cole\n\n## Tasks\n\n- {entry}\n- Book hall", "Task") == ["Book hall"]
 
 

@@ -293,7 +293,7 @@ def test_only_names_depend_on_names(text, expected):
         ("Decision: should we move?", {"decision": "should we move?"}),
     ],
 )
-def test_a_value_that_names_nobody_or_nothing_for_sure_is_text_and_no_node(text, expected):
+def test_a_value_that_names_no_certain_person_or_thing_is_text_and_no_node(text, expected):
     nodes = [node for node in read(f"# T\n\n{text}").nodes if node.type != "Passage"]
     assert [(node.title, node.properties) for node in nodes] == [("T", expected)]
 
@@ -425,7 +425,7 @@ def test_an_enumeration_that_is_understood_in_part_is_kept_as_text(text, propert
         ("We decided to move. But first we paint.", "move", None),
     ],
 )
-def test_what_was_decided_is_a_decision_with_its_reason(text, title, rationale):
+def test_a_stated_decision_becomes_a_node_with_its_reason(text, title, rationale):
     (decision,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Decision"]
     assert (decision.title, decision.properties.get("rationale")) == (title, rationale)
 
@@ -524,7 +524,7 @@ def test_a_bracket_that_is_open_or_says_something_else_makes_no_label(text):
         "They had decided to move. Then the letter came.",
     ],
 )
-def test_what_was_not_decided_for_sure_is_no_decision(text):
+def test_a_decision_that_is_not_certain_becomes_no_node(text):
     assert titles(read(f"# T\n\n{text}"), "Decision") == []
 
 
@@ -568,7 +568,7 @@ def test_people_are_found_where_the_words_around_them_leave_no_doubt(text, names
     assert people_in(text) == names
 
 
-def test_whom_prose_introduces_is_mentioned_wherever_it_is_named():
+def test_a_person_whom_prose_introduces_is_mentioned_wherever_they_are_named():
     graph = read("# T\n\nDr. Eva Sand came.\n\nNobody else did, so Eva left.\n\nThe door stayed open.")
     assert edges(graph, "MENTIONS") == {
         ("Dr. Eva Sand came.", "MENTIONS", "Eva Sand"),
@@ -720,7 +720,7 @@ def test_a_triple_names_nodes_of_the_request_by_id_or_title():
     assert [node.id for node in graph.nodes] == [own_id(ME, "p1"), own_id(ME, "t1")]
 
 
-def test_two_values_of_one_fact_from_one_instant_are_not_both_taken():
+def test_two_values_of_one_fact_from_one_instant_are_not_both_accepted():
     fact: dict[str, Any] = {
         "type": "Observation",
         "title": "t",

@@ -65,7 +65,7 @@ def test_the_words_of_a_title_say_nothing(title):
     assert [store.id for store in plan(goals=[title], sources=[title]).stores] == ["working", "semantic", "goals"]
 
 
-def test_what_is_not_declared_is_named_with_what_the_plan_assumes():
+def test_undeclared_facts_are_named_with_the_plans_assumptions():
     made = plan(goals=["Help"], sources=["notes", {"title": "logs", "kinds": ["logs"], "personal": False}])
     assert [(unknown.about, unknown.assumed) for unknown in made.unknowns] == [
         ("/goals/0/kinds", "Only those that the sources provide."),
