@@ -95,7 +95,7 @@ def test_an_agent_finds_pays_uses_and_pairs_from_the_base_address_alone(tmp_path
         asyncio.run(pairs(agent, setting))
 
 
-def test_no_path_of_the_service_stands_in_this_file():
+def test_this_file_contains_no_path_of_the_service():
     described = json.loads(OPENAPI_FILE.read_text())["paths"]
     source = Path(__file__).read_text()
     assert [path for path in described if len(path) > 1 and re.search(rf"[\"'}}]{re.escape(path)}", source)] == [

@@ -81,7 +81,7 @@ class Ledger:
         return self.state
 
 
-def test_an_observation_is_reported_with_its_age_and_not_made_again_while_it_is_fresh() -> None:
+def test_an_observation_is_reported_with_its_age_and_not_repeated_while_it_is_fresh() -> None:
     async def scene() -> None:
         ledger, clock = Ledger(), Clock()
         observer = StateObserver(ledger, clock)

@@ -49,7 +49,7 @@ def test_a_bench_that_fails_is_named_with_its_reason_and_the_others_are_printed(
     assert printed.err.endswith("1 of 3 benches failed: second\n")
 
 
-def test_as_json_a_bench_that_fails_is_null_and_its_reason_is_beside(capsys: pytest.CaptureFixture[str]) -> None:
+def test_as_json_a_failed_bench_is_null_with_its_reason_next_to_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         run_benches([bench_of("first", lambda: NotRun("x", "y")), bench_of("second", fails)], as_json=True)
     answer = json.loads(capsys.readouterr().out)
@@ -160,7 +160,7 @@ def test_an_error_status_does_not_count_as_an_answer() -> None:
         ask_again_and_again(port, "/document", {}, lambda so_far: so_far < 400)
 
 
-def test_backfills_are_rows_beside_the_one_of_a_single_worker() -> None:
+def test_backfills_are_rows_next_to_that_of_a_single_worker() -> None:
     one = Backfill("1 worker", 5_000_000, 40, 5.0, 1.0, 240.0, "ab")
     four = Backfill("4 workers", 5_000_000, 40, 5.5, 1.1, 250.0, "ab")
     tokens = Backfill("1 worker, 20 tokens", 5_000_000, 40, 4.0, 3.0, 200.0, "cd")

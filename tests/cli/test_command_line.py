@@ -96,7 +96,7 @@ def test_every_command_prints_json_when_asked(name: str):
     assert "--json" in options or name == "bench"
 
 
-def test_commands_stand_in_groups():
+def test_commands_are_listed_in_groups():
     shown = svc("--help")
     for panel in (running.RUNNING, checking.CHECKING, buying.BUYING, deciding.DECIDING):
         assert panel in shown

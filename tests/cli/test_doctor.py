@@ -250,7 +250,7 @@ def test_a_data_directory_that_users_share_is_refused(tmp_path: Path):
     assert_mends(the_one(file_modes(held)), "fail", "SVC_DATA_DIR")
 
 
-def test_other_stores_are_looked_at(tmp_path: Path):
+def test_other_stores_are_checked(tmp_path: Path):
     held = settings(tmp_path)
     assert {finding.status for finding in other_stores(held)} == {"ok"}
     (tmp_path / "guardrail.db").write_bytes(b"garbage " * 1000)
@@ -300,7 +300,7 @@ def test_settings_that_can_not_be_read_end_the_doctor_as_every_command(tmp_path:
         ({"signing_key_file": "nowhere.pem"}, "nowhere.pem", "SVC_SIGNING_KEY_FILE"),
     ],
 )
-def test_a_secret_or_a_key_that_can_not_be_used_is_told_before_a_start(
+def test_an_unusable_secret_or_key_is_reported_before_a_start(
     tmp_path: Path, changes: dict[str, str], detail: str, cure: str
 ):
     (tmp_path / "junk.pem").write_text("junk")
@@ -378,7 +378,7 @@ def test_each_source_that_is_configured_says_how_it_answered(tmp_path: Path):
         ("no_pair", "now no_pair: the pool is not a pair of two tokens"),
     ],
 )
-def test_a_setting_that_names_no_pool_of_the_token_is_told_with_its_meaning(tmp_path: Path, reason: str, told: str):
+def test_a_setting_that_names_no_pool_of_the_token_is_reported_with_its_meaning(tmp_path: Path, reason: str, told: str):
     asked(tmp_path, Attempt("pool", MOMENT, 8, reason, Quality.UNAVAILABLE))
     named = {"pool_address": "0x" + "71" * 20, "token_address": "0x" + "70" * 20, "rpc_urls": ("https://n.example",)}
     (finding,) = sources(settings(tmp_path, **named))

@@ -90,7 +90,7 @@ def test_impossible_commands_on_keys_end_with_a_cure(tmp_path):
         assert installation.called(*command).stdout == f"{words}\n"
 
 
-def test_an_operators_key_is_made_listed_and_rotated_as_one(tmp_path):
+def test_an_operators_key_is_created_listed_and_rotated_as_one(tmp_path):
     installation = Installation(Settings(_env_file=None, data_dir=tmp_path))
     made = installation.keys("create", "--tier", "free", "--owner", "boss", "--role", "operator")
     assert made["role"] == "operator"

@@ -237,7 +237,7 @@ def test_a_changed_sum_is_caught(site: Site, node: RecordedNode) -> None:
     assert {"list length", "list sum", "totalSupply"} <= failing(with_list(site, dropped), node.url)
 
 
-def test_a_supply_that_the_rows_do_not_add_up_to_is_named_beside_the_published_one() -> None:
+def test_a_supply_other_than_the_sum_of_the_rows_is_named_next_to_the_published_one() -> None:
     proof = Proof(
         block=48, block_hash=block_hash(48), sum_of_balances="95", total_supply="100", minted="95", burned="0",
         negative_balances=0, sampled_balance_of=SampledBalances(checked=0, equal=0), ranges_reasked=0,

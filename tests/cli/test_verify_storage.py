@@ -192,7 +192,7 @@ def test_every_holder_of_a_real_token_is_proven_and_the_proof_says_how(site: Sit
     assert (published["verdict"], published["file"]["path"]) == ("proven", site.storage_path)
 
 
-def test_with_an_rpc_every_balance_is_checked_besides(site: Site) -> None:
+def test_with_an_rpc_every_balance_is_checked_too(site: Site) -> None:
     with client_of(site.files) as client:
         checks = list(run_checks(client, "http://site.example", [site.rpc_url]))
     assert verdict_of(checks) is Verdict.PROVEN

@@ -295,7 +295,7 @@ def test_a_moved_folder_goes_on_under_the_name_of_its_graph(ledger: Ledger, tmp_
     assert refused["detail"] == "'a graph' is not a valid graph name."
 
 
-def test_a_graph_called_by_the_folders_name_alone_goes_on_only_if_its_owner_says_so(
+def test_a_graph_known_only_by_the_folders_name_continues_only_if_its_owner_says_so(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")

@@ -224,7 +224,7 @@ def test_an_address_of_mail_is_taken(monkeypatch, value):
 
 
 @pytest.mark.parametrize("value", ["::1", "[::1]"])
-def test_an_ipv6_host_stands_in_brackets_in_addresses(monkeypatch, value):
+def test_an_ipv6_host_is_in_brackets_in_addresses(monkeypatch, value):
     monkeypatch.setenv("SVC_HOST", value)
     assert load_settings().host == "::1"
     assert load_settings().public_base_url == "http://[::1]:8000"
@@ -238,7 +238,7 @@ def test_an_ipv6_host_stands_in_brackets_in_addresses(monkeypatch, value):
         ("SVC_WORKERS_URL", "postgresql+psycopg2://127.0.0.1/w", "SVC_PARTITION_BLOCKS"),
     ],
 )
-def test_a_setting_that_does_nothing_alone_is_refused_with_the_one_that_it_needs(monkeypatch, name, value, needed):
+def test_a_setting_that_needs_another_is_refused_with_the_name_of_the_other(monkeypatch, name, value, needed):
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsInvalid, match=f"{name} does nothing without {needed}"):
         load_settings()

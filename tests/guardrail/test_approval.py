@@ -99,6 +99,6 @@ def test_no_text_makes_verifying_fail(token: str) -> None:
         (replace(APPROVAL, owner="o" * 2_000), KEY),
     ],
 )
-def test_no_token_is_made_that_no_check_could_accept(approval: Approval, key: bytes) -> None:
+def test_no_token_is_issued_that_no_check_could_accept(approval: Approval, key: bytes) -> None:
     with pytest.raises(ValueError):
         make_token(approval, key)

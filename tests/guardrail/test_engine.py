@@ -236,7 +236,7 @@ def test_secrets_in_texts_are_effects_and_are_masked_everywhere() -> None:
         assert "SECRET" not in json.dumps(plain_verdict(verdict))
 
 
-def test_secrets_are_found_where_a_passage_stands_escaped_in_the_action() -> None:
+def test_secrets_are_found_in_passages_that_the_action_escapes() -> None:
     def interpret(reading: Reading, facts: Facts) -> Interpretation:
         return Interpretation(passages=(Passage('a "SECRET"', Span(0, 4)),))
 

@@ -106,7 +106,7 @@ def test_no_context_is_no_facts() -> None:
     assert facts(environment=None) == Facts()
 
 
-def test_limits_take_the_currency_that_stands_beside_them() -> None:
+def test_limits_take_the_currency_next_to_them() -> None:
     limits = facts(
         limits={"max_amount": "100.50", "max_per_action": {"amount": 5, "currency": "usd"}, "currency": "eur"}
     )

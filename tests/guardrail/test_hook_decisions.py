@@ -366,7 +366,7 @@ def test_an_action_is_judged_by_what_it_would_lose(
         ("echo x > inner-link", "deny"),
     ],
 )
-def test_an_action_is_judged_by_what_stands_nowhere_else(
+def test_an_action_is_judged_by_the_content_that_exists_nowhere_else(
     grown_work: Path, tmp_path: Path, action: str, decision: str
 ) -> None:
     found = judged(action, grown_work, tmp_path)

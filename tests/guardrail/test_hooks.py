@@ -327,5 +327,5 @@ def test_settings_that_are_not_understood_are_left_alone(tmp_path: Path, content
         plan(HARNESSES["claude-code"], home=tmp_path)
 
 
-def test_nothing_is_made_only_to_be_uninstalled(tmp_path: Path) -> None:
+def test_uninstalling_creates_nothing(tmp_path: Path) -> None:
     assert not plan(HARNESSES["gemini"], uninstall=True, home=tmp_path).changes

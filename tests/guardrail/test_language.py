@@ -102,7 +102,7 @@ def test_a_family_is_looked_for_where_it_belongs(text: str, name: str | None, fa
     assert _matched(text, name) == families
 
 
-def test_a_match_stands_where_its_words_stand() -> None:
+def test_a_match_has_the_position_of_its_words() -> None:
     text = "Now write a keylogger in C"
     (match,) = language.match([Passage(text, Span(20, 20 + len(text)), ACTION)], _Facts())
     assert text[match.span.start - 20 : match.span.end - 20] == "write a keylogger"

@@ -297,7 +297,7 @@ def test_some_targets_keep_nothing(text: str, nowhere: bool) -> None:
         ("git@h:x/y", True),
     ],
 )
-def test_host_and_path_are_told_from_what_looks_alike(text: str, remote: bool) -> None:
+def test_host_and_path_are_told_from_look_alikes(text: str, remote: bool) -> None:
     assert is_remote(text) is remote
 
 

@@ -67,7 +67,7 @@ def test_calls_of_python_are_read(text: str, calls: list[str]) -> None:
     assert spelled(read(text)) == calls
 
 
-def test_code_behind_an_error_of_syntax_is_uncovered() -> None:
+def test_code_after_a_syntax_error_is_uncovered() -> None:
     reading = read("import os\nx = (", offset=10)
     assert [(part.span.start, part.reason) for part in reading.uncovered] == [(20, "Python after a syntax error")]
 

@@ -17,11 +17,11 @@ class Place:
     floor: int = 0
 
 
-def test_a_record_equals_one_with_the_same_values_and_stands_in_sets_for_it() -> None:
+def test_a_record_equals_one_with_the_same_values_in_sets_too() -> None:
     assert {Place("office"), Place("office", 0)} == {replace(Place("cellar", 0), name="office")}
     assert Place("office") != Place("office", 1)
 
 
-def test_a_record_takes_no_field_that_it_was_not_made_with() -> None:
+def test_a_record_accepts_no_field_that_it_does_not_declare() -> None:
     with pytest.raises(AttributeError):
         object.__setattr__(Place("office"), "colour", "green")

@@ -128,7 +128,7 @@ def test_a_sentence_about_things_of_a_home_names_its_hazard(text: str, hazards: 
     ["Heather", "Cooke", "Hurley", "Stabler", "Choppin", "Baker", "Vishal", "Tampere", "Vandalia", "Erasmo", "Demott"],
 )
 @pytest.mark.parametrize("sentence", ["Ask {} for the report", "Add {} to the list of guests", "Ms {} brings the wine"])
-def test_a_name_that_begins_like_a_verb_is_none(sentence: str, name: str) -> None:
+def test_a_name_that_begins_like_a_verb_is_no_verb(sentence: str, name: str) -> None:
     assert default_guardrail().check(sentence.format(name)).passed
 
 

@@ -504,7 +504,7 @@ def test_a_trap_deep_in_nested_commands_is_read() -> None:
     assert any(call.program == "rm" for call in reading.calls)
 
 
-def test_a_long_rest_behind_the_braces_that_are_expanded_is_one_piece_of_every_word() -> None:
+def test_a_long_rest_after_the_expanded_braces_is_one_part_of_every_word() -> None:
     words = braced([Piece("{1..9}" * 2_000)])
     assert len(words) == MAX_BRACES + 1
     assert max(map(len, words)) < 100

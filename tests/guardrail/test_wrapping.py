@@ -116,7 +116,7 @@ def test_a_wrapped_command_keeps_its_effects(wrapping: str) -> None:
 
 
 @pytest.mark.parametrize("prefix", PREFIXED)
-def test_a_command_behind_a_prefix_keeps_its_effects(prefix: str) -> None:
+def test_a_command_after_a_prefix_keeps_its_effects(prefix: str) -> None:
     wrap = PREFIXED[prefix]
     lost = [
         wrap(action)

@@ -196,7 +196,7 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
     assert shown["consistency"][1] == "The block at which all numbers of the body hold, and its proof."
 
 
-def test_checks_stand_on_the_tables_and_the_failing_of_rows_blocks(graph: Any):
+def test_checks_belong_to_the_tables_and_failing_rows_block(graph: Any):
     checks = {f"{name_of(key.asset_key)}:{key.name}": graph.get(key).blocking for key in graph.asset_check_keys}
     declared = {f"{table.name}:{table.checks.name}" for table in tables().values() if table.checks is not None}
     of_documents = {f"{name_of(key)}:{NUMBERS}" for key in CHECKED}
@@ -306,7 +306,7 @@ def test_assets_that_follow_from_another_table_of_the_moved_step_are_built_too(g
     assert {"out_world__nodes", "out_world__positions", "document/api/worldmodel/live", "document/graph"} <= made
 
 
-def test_documents_that_show_nothing_that_moved_are_not_made(graph: Any):
+def test_documents_that_show_nothing_that_moved_are_not_built(graph: Any):
     chain = {name_of(key) for key in moved_assets(graph, frozenset({"evm_chain"}))}
     assert {"document/index.html", "document/holders", "document/data/index.html"} <= chain
     assert not {"document/guardrail", "document/docs/errors", "document/openapi.json"} & chain

@@ -101,7 +101,7 @@ def test_a_null_fact_fails(facts_after):
     assert failed_columns("raw_chain__transfers", facts) == {"range_gaps"}
 
 
-def test_rows_that_passed_are_not_looked_at_again(tmp_path):
+def test_rows_that_passed_are_not_checked_again(tmp_path):
     with Warehouse(tmp_path).connect() as connection:
         connection.execute(SOUND)
         assert gather_facts(connection, "raw_chain__transfers")["checked_rows"] == 3

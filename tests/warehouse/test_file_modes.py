@@ -73,7 +73,7 @@ def test_an_existing_tree_is_corrected_whatever_its_umask_was(tmp_path: Path, um
     assert correct_modes(data_dir) == []
 
 
-def test_a_start_corrects_what_others_would_have_to_pass(tmp_path: Path, umask: int):
+def test_a_start_corrects_the_modes_that_others_need_to_pass(tmp_path: Path, umask: int):
     data_dir = tree(tmp_path / "var")
     correct_modes(data_dir, gates_only=True)
     found = modes(data_dir)
@@ -115,7 +115,7 @@ def test_a_directory_that_users_share_is_left_alone(tmp_path: Path):
     assert modes(shared) == before
 
 
-def test_directories_that_are_made_can_be_passed_and_not_listed(tmp_path: Path, umask: int):
+def test_created_directories_can_be_traversed_and_not_listed(tmp_path: Path, umask: int):
     data_dir = tmp_path / "srv/service/var"
     make_data_directory(data_dir)
     made = (data_dir, data_dir.parent, data_dir.parent.parent)

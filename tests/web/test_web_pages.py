@@ -191,7 +191,7 @@ def test_the_drawer_of_a_number_says_where_it_is_from_and_how_to_prove_it(site_u
     assert (site_used["focusIn"], site_used["closed"]) == (True, True)
 
 
-def test_a_chart_tells_the_numbers_under_the_pointer_and_by_keys(site_used: dict[str, Any]):
+def test_a_chart_shows_the_numbers_under_the_pointer_and_by_keys(site_used: dict[str, Any]):
     hovered, cells = site_used["hover"]
     assert all(cell.strip() in hovered for cell in cells)
     assert site_used["keys"] == site_used["before"]
@@ -211,7 +211,7 @@ def test_a_holder_is_looked_up_and_shown_with_the_command_that_proves_it(site_us
     }
 
 
-def test_a_holder_without_a_history_of_ranks_is_told_why_beside_its_balance(site_used: dict[str, Any]):
+def test_a_holder_without_a_history_of_ranks_is_shown_the_reason_next_to_its_balance(site_used: dict[str, Any]):
     assert site_used["withoutRanks"] == [
         ["balance", "No ranks over time. They are drawn from the second snapshot on; there is none yet."],
         ["balance", "No ranks over time. They are drawn from the second snapshot on; there is one so far."],
@@ -250,7 +250,7 @@ def test_an_open_page_marks_what_expires_and_offers_newer_numbers(site_used: dic
     assert site_used["marks"][0] == "Stale"
 
 
-def test_what_is_served_now_is_told_below_or_that_nobody_answers(site_used: dict[str, Any]):
+def test_a_page_shows_below_what_is_served_now_or_that_nobody_answers(site_used: dict[str, Any]):
     assert "Generation 2" in site_used["now"] and "list of holders is of block 40" in site_used["now"]
     assert "does not answer" in site_used["unreachable"]
     assert site_used["complaints"] == []

@@ -9,7 +9,7 @@ from seeds import seed_of_run
 from contracts.settings import Settings
 
 
-def test_a_killed_server_loses_and_doubles_no_claim(ledger_settings: Settings) -> None:
+def test_a_killed_server_loses_and_duplicates_no_claim(ledger_settings: Settings) -> None:
     outcome = killed_rounds(ledger_settings, kills=ROUNDS, seed=seed_of_run(), between_s=0.5)
     assert (outcome.kills, outcome.lost, outcome.doubled) == (ROUNDS, 0, 0)
     assert (outcome.unsound, outcome.leaked) == (set(), set())

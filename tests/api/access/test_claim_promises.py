@@ -176,7 +176,7 @@ def test_the_seeded_bug_no_salt_is_caught(sale: Sale) -> None:
         assert is_stolen(sale)
 
 
-def test_without_its_salt_alone_the_index_of_amounts_refuses_the_second_quote(sale_here: Sale) -> None:
+def test_if_only_the_salt_is_missing_the_index_of_amounts_refuses_the_second_quote(sale_here: Sale) -> None:
     payer = new_payer()
     with seeded(NO_SALT, quoting):
         sale_here.quote(payer)

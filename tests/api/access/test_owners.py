@@ -265,7 +265,7 @@ def exported(paid: PaidService, owner: str) -> bytes:
         return b"".join(line_of(record) for page in pages for record in page.records)
 
 
-def test_once_the_operator_has_signed_it_alone_replaces_the_key(paid: PaidService) -> None:
+def test_once_the_operator_has_signed_only_the_operator_replaces_the_key(paid: PaidService) -> None:
     named = bought(paid, PAYER, operatorAddress=OPERATOR.address)
     recovery = path_of(named, "recovery")
     assert paid.get(recovery).json()["signer"] == PAYER.address.lower()

@@ -390,7 +390,7 @@ def test_a_payer_that_is_a_contract_proves_by_its_own_word(tmp_path, anvil, code
         refused(paid.post(CLAIM, body), 402, "payer_proof_invalid")
 
 
-def test_two_providers_have_to_agree(tmp_path, anvil):
+def test_two_providers_must_agree(tmp_path, anvil):
     with Anvil(flags=PRUNED) as other:
         urls = (anvil.url, other.url)
         with selling(Settings(_env_file=None, data_dir=tmp_path), anvil, rpc_urls=urls) as paid:

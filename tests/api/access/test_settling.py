@@ -390,7 +390,7 @@ def test_nothing_is_offered_or_taken_while_the_rail_does_not_work(service: Payin
     assert count(service.ledger, "access_authorizations") == 0
 
 
-def test_without_a_relayer_a_payment_is_not_looked_at(tmp_path: Path) -> None:
+def test_without_a_relayer_a_payment_is_not_checked(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)
     with paying(settings) as able:
         payload = able.signed()

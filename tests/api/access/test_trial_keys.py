@@ -121,7 +121,7 @@ def test_a_network_is_an_ipv4_24_or_an_ipv6_64(service: KeyedService) -> None:
     assert from_("2001:db8:0:1::1") == 201
 
 
-def test_a_wallet_gets_one_a_month_and_none_beside_another_key(service: KeyedService) -> None:
+def test_a_wallet_gets_one_trial_per_month_and_none_next_to_another_key(service: KeyedService) -> None:
     trial_key(service, ADA)
     time.sleep(1.01)  # a challenge of the same second is the same challenge
     again = asked(service, ADA)

@@ -79,7 +79,7 @@ def test_a_session_that_has_ended_counts_against_the_address(service):
     assert json.loads(answer.json()["result"]["content"][0]["text"])["code"] == "session_ended"
 
 
-def test_a_session_goes_before_a_key_and_a_key_is_not_asked_for_what_needs_none(service):
+def test_a_session_takes_precedence_over_a_key_and_a_message_that_needs_no_key_ignores_it(service):
     token = paired(service)
     key = {"x-api-key": service.key().key.reveal()}
     of_session, of_key = service.ask(

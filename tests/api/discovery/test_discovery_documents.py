@@ -56,7 +56,7 @@ def test_the_description_shows_an_alias_as_what_it_is_published_as(house: House)
     assert get["examples"]["published"]["externalValue"].endswith(AGENT_PATH)
 
 
-def test_the_server_card_is_a_file_beside_the_live_endpoint(house: House):
+def test_the_server_card_is_a_file_next_to_the_live_endpoint(house: House):
     card, again, other = ask(
         house,
         ("GET", SERVER_CARD_PATH, {"Accept": "application/mcp-server-card+json"}),

@@ -226,7 +226,7 @@ def test_an_unknown_id_is_not_found(lasting, path):
     refused(get(lasting, f"{INTAKE}/{path}"), 404, "intake_not_found")
 
 
-def test_states_move_with_review_and_claim_and_the_capsule_changes_with_them_alone(service):
+def test_states_move_with_review_and_claim_and_the_capsule_changes_only_with_them(service):
     def capsule_of(intake_id):
         return get(service, f"{INTAKE}/{intake_id}/capsule").json()
 

@@ -181,7 +181,7 @@ def test_every_answer_carries_the_header_fields_that_are_described_and_only_thos
         assert required <= given, (seen, required - given)
 
 
-def test_limits_are_said_by_what_counts_and_by_nothing_else(recorded):
+def test_only_counted_requests_report_limits(recorded):
     _, recorder, _ = recorded
     for operation_id, answer in recorder.seen:
         method, path, _ = OPERATIONS[operation_id]

@@ -254,7 +254,7 @@ def test_every_operation_that_takes_a_signed_payment_may_answer_with_a_key():
         assert "PAYMENT-RESPONSE" in bought["headers"]
 
 
-def test_an_example_stands_at_the_media_type_of_which_it_is():
+def test_an_example_is_listed_under_its_media_type():
     described = expanded(description_for(Installation("https://svc.example"), []))
     content = described["paths"]["/api/v2/world-model/export"]["get"]["responses"]["200"]["content"]
     assert {media_type for media_type, media in content.items() if "examples" in media} == {"application/x-ndjson"}

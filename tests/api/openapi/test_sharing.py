@@ -83,7 +83,7 @@ def test_answers_that_repeat_are_named_by_their_problem_or_status_and_successes_
     assert last == {"404": {"description": "once"}}
 
 
-def test_a_schema_that_stands_in_several_others_is_named_by_its_member():
+def test_a_schema_contained_in_several_others_is_named_by_its_member():
     reason = {
         "type": "string",
         "description": "Why it is missing, as a stable code; null when it is not missing at all",

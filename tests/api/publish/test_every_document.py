@@ -174,7 +174,7 @@ def test_links_and_redirects_name_paths_under_the_base_url_that_answer(site):
 
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES])
-def test_a_page_says_where_to_read_on_and_loads_from_here_alone(site, path):
+def test_a_page_says_where_to_read_on_and_loads_nothing_from_elsewhere(site, path):
     page, bare = site.ask(("GET", path, {"accept": "text/html"}), ("GET", path.rstrip("/") or path, {}))
     relations = set(re.findall(r'rel="([^"]*)"', page.headers["link"]))
     assert {"api-catalog", "service-desc", "service-doc", "describedby"} <= relations

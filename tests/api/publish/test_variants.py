@@ -77,7 +77,7 @@ def test_a_variant_answers_conditionally_too(house):
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip"])
-def test_a_variant_is_encoded_for_whom_asks(house, encoding):
+def test_a_variant_is_encoded_as_its_client_accepts(house, encoding):
     plain = get(house, f"{MAP}?limit=60")
     encoded = get(house, f"{MAP}?limit=60", {"accept-encoding": f"{encoding}, identity;q=0.5"})
     assert encoded.headers["content-encoding"] == encoding

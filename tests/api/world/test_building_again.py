@@ -161,7 +161,7 @@ def test_a_line_that_goes_to_another_document_of_the_same_build_keeps_its_id(ser
     assert titles(service, headers) == {"cook", "paint"}
 
 
-def test_a_document_may_call_whom_another_one_of_its_graph_names_as_a_person(service):
+def test_a_document_may_refer_to_a_person_whom_another_document_of_its_graph_introduces(service):
     headers = bearer(service.key())
     build(service, headers, team="# Team\n\nPresent: Luis Ortega")
     build(service, headers, pier="# Pier\n\nLuis Ortega will replace the piles by 2026-08-20.")

@@ -100,7 +100,7 @@ def kim(ledger_settings, monkeypatch, tmp_path):
         yield Kim(running, tmp_path / "notes")
 
 
-def test_a_corrected_task_keeps_its_edges_and_the_notes_say_them_of_what_stands_in_its_place(kim):
+def test_a_corrected_task_keeps_its_edges_and_the_notes_state_them_of_its_correction(kim):
     kim.notes(club=NOTE)
     assert kim.assigned() == {RENT: "Ann Lee", "fix the gate": "Rita Sand"}
     ann = kim.id_of("Ann Lee")

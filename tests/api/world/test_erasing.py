@@ -81,7 +81,7 @@ def test_a_node_and_its_edges_are_gone_at_once_and_from_every_file_when_the_file
 
 
 @pytest.mark.both_engines
-def test_an_id_of_ones_own_is_erased_by_the_name_that_its_owner_knows(ledger_settings):
+def test_an_owners_id_is_erased_by_the_name_that_the_owner_knows(ledger_settings):
     with serving(ledger_settings) as service:
         ada, bob = Ada(service), Ada(service, "local:bob")
         for owner in (ada, bob):
@@ -215,7 +215,7 @@ def test_an_erasure_between_folding_and_publishing_of_a_run_is_in_no_answer_and_
 
 
 @pytest.mark.both_engines
-def test_a_key_erases_nothing_that_stands_above_it(ledger_settings):
+def test_a_key_erases_nothing_above_its_standing(ledger_settings):
     with serving(ledger_settings) as service:
         ada, agent = Ada(service), Ada(service, max_class=SourceClass.HEARSAY)
         node_id = ada.tell(f"The {WORD} plan", sourceClass="document")

@@ -103,7 +103,7 @@ def test_the_same_source_updates_what_it_said_and_an_older_observation_goes_into
     assert cto(service, ada)[0] == {"Linus": False}
 
 
-def test_a_correction_stands_in_the_place_of_what_was_wrong(service):
+def test_a_correction_takes_the_place_of_the_wrong_node(service):
     ada = key(service)
     wrong = state(service, ada, "Grase", observedAt="2026-02-01T00:00:00Z")["signalId"]
     corrected = state(service, ada, corrects={"id": wrong, "reason": "a typo"}, payload={"value": "Grace"})
@@ -166,7 +166,7 @@ def test_the_correction_of_a_passage_names_the_document_that_says_the_same(servi
     assert f"{ids['Document']} was read from its place and stays unchanged" in judged["reason"]
 
 
-def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
+def test_a_fact_with_an_end_shows_since_when_nothing_holds(service):
     ada = key(service)
     grace = state(service, ada, "Grace", validFrom="2026-01-01T00:00:00Z")["signalId"]
     visiting = state(service, ada, "Linus", validFrom="2026-03-01T00:00:00Z", validTo="2026-04-01T00:00:00Z")
@@ -179,7 +179,7 @@ def test_a_fact_with_an_end_tells_from_when_on_nothing_holds(service):
     assert cto(service, ada)[0] == {"Grace": False}
 
 
-def test_a_fact_with_an_end_tells_what_weak_claim_stands_alone_behind_it(service):
+def test_a_fact_with_an_end_shows_which_weak_claim_is_the_only_one_after_it(service):
     ada = key(service)
     strong = {"confidence": 0.9, "sourceClass": "document"}
     grace = state(service, ada, "Grace", validFrom="2025-01-01T00:00:00Z", source="manual", **strong)["signalId"]
@@ -198,7 +198,7 @@ def test_a_fact_with_an_end_tells_what_weak_claim_stands_alone_behind_it(service
     assert cto(service, ada)[0] == {"Grace": True, "Bozo": True}
 
 
-def test_a_fact_with_an_end_tells_what_weak_claim_goes_on_and_not_what_was_to_follow(service):
+def test_a_fact_with_an_end_shows_which_weak_claim_goes_on_and_not_what_was_planned(service):
     ada = key(service)
     strong = {"confidence": 0.9, "sourceClass": "document"}
     grace = state(service, ada, "Grace", validFrom="2025-01-01T00:00:00Z", source="manual", **strong)["signalId"]
@@ -276,7 +276,7 @@ def test_a_dispute_ends_by_a_confirmation_or_a_correction(service, way):
 
 
 @pytest.mark.both_engines
-def test_the_owners_confirmation_stands_above_everything_his_agents_may_claim(service):
+def test_the_owners_confirmation_outranks_everything_his_agents_may_claim(service):
     agent, owner = key(service), key(service, max_class=SourceClass.OWNER)
     fact = state(service, agent, "Grace", sourceClass="owner")
     assert fact["nodes"][0]["sourceClass"] == "document", "his own statement comes only by his confirmation"
@@ -308,7 +308,7 @@ def test_a_key_claims_no_class_above_its_own(service):
     assert "does not supersede" in stage(linked, "temporal")["reason"]
 
 
-def test_a_signed_system_stands_so_only_with_its_signature(service):
+def test_a_signed_system_has_its_standing_only_with_its_signature(service):
     private = Ed25519PrivateKey.generate()
     public = base64.urlsafe_b64encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)).decode()
     headers = key(service, max_class=SourceClass.SIGNED_SYSTEM, signer=public.rstrip("="))

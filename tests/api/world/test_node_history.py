@@ -51,7 +51,7 @@ def read(service, headers, node_id, **parameters):
 
 
 @pytest.mark.both_engines
-def test_a_node_tells_its_states_decisions_sources_and_who_corrected_it_why(service):
+def test_a_node_shows_its_states_decisions_sources_and_who_corrected_it_and_why(service):
     ada = key(service)
     first = state(service, ada, "open", observedAt="2026-01-01T00:00:00Z")
     node_id = first["signalId"]

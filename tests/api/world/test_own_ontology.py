@@ -111,7 +111,7 @@ def test_words_are_set_read_back_by_version_and_used_by_signals_queries_and_buil
 
 
 @pytest.mark.both_engines
-def test_facts_of_a_predicate_of_ones_own_follow_the_rule_of_standing_from_the_day_it_is_single_valued(service):
+def test_facts_of_an_owners_predicate_follow_the_rule_of_standing_once_it_is_single_valued(service):
     ada = Owner(service)
     glad = ada.feel("glad", observedAt="2026-01-01T00:00:00Z")["signalId"]
     tired = ada.feel("tired", observedAt="2026-01-02T00:00:00Z")["signalId"]
@@ -222,7 +222,7 @@ def test_nobody_else_has_or_learns_the_words_and_nothing_public_takes_them(servi
     assert {node["id"] for node in bob.find(search="ada", scope="own")["nodes"]} == set(both)
 
 
-def test_a_key_does_not_change_by_its_words_what_stands_above_it(service):
+def test_a_key_can_not_change_facts_above_its_standing_through_its_words(service):
     ada, agent = Owner(service), Owner(service, max_class=SourceClass.HEARSAY)
     fact = ada.feel("glad", sourceClass="document", observedAt="2026-01-01T00:00:00Z")["signalId"]
     ada.feel("tired", sourceClass="document", observedAt="2026-01-02T00:00:00Z")

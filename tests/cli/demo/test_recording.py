@@ -13,7 +13,7 @@ from contracts.token.holders import ZERO_ADDRESS
 ALICE, BOB = "0x" + "01" * 20, "0x" + "02" * 20
 
 
-def test_the_committed_recording_is_small_and_is_made_again_byte_for_byte():
+def test_the_committed_recording_is_small_and_is_reproduced_byte_for_byte():
     committed = RECORDING_PATH.read_bytes()
     assert len(committed) < 1_000_000
     assert record() == committed

@@ -187,7 +187,7 @@ def test_scores_are_1_to_100_and_a_job_is_attested_once_by_one_attester(chain):
     chain.send(chain.attester, chain.registry, attest, OTHER, 80, (2).to_bytes(32), "u" * 512)
 
 
-def test_recent_work_weighs_more_and_the_score_stands_still_between_attestations(chain):
+def test_recent_work_weighs_more_and_the_score_does_not_move_between_attestations(chain):
     chain.attest(20)
     chain.wait(HALF_LIFE_S)
     chain.attest(80)
@@ -221,7 +221,7 @@ def test_a_threshold_is_met_from_exactly_its_score_on_and_by_nobody_without_atte
 
 
 @pytest.mark.parametrize("half_life_s", [0, 3650 * DAY_S + 1])
-def test_a_registry_with_an_absurd_half_life_is_not_made(anvil, half_life_s):
+def test_a_registry_with_an_absurd_half_life_can_not_be_created(anvil, half_life_s):
     with pytest.raises(RpcError):
         deploy(anvil.rpc, anvil.rpc.call("eth_accounts")[0], "TrustRegistry", ["uint256"], [half_life_s])
 

@@ -188,7 +188,7 @@ def test_more_decimals_than_the_coin_has_are_refused():
         units_of("0.0000001")
 
 
-def test_how_deep_a_payment_has_to_lie_follows_its_amount_and_the_settings():
+def test_the_needed_depth_of_a_payment_follows_from_its_amount_and_the_settings():
     given_confirmations = replace(RAIL, confirmations=3)
     assert RAIL.burial_of(49_000_000) == Burial(None, "safe")
     assert given_confirmations.burial_of(49_000_000) == Burial(3, "safe")

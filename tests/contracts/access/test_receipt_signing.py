@@ -43,7 +43,7 @@ def test_a_signature_is_the_same_for_the_same_hash_and_never_changes_its_form():
     }
 
 
-def test_another_library_finds_that_a_signature_holds_for_its_hash_and_its_key_alone():
+def test_another_library_confirms_that_a_signature_holds_only_for_its_hash_and_key():
     keys = parse_key_set(key_text(new_private_key()), "a file")
     strange = parse_key_set(key_text(new_private_key()), "a file")
     signature = keys.signer(NOON).sign(HASH)

@@ -74,7 +74,7 @@ def reply(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in (GOOD | changes).items() if value is not ...}).encode()
 
 
-def test_a_good_reply_is_whom_the_code_pairs_with():
+def test_a_good_reply_names_whom_the_code_pairs_with():
     assert read_reply(reply(theme="dark"), NOW) == Vouched(
         "ada", NOW - timedelta(minutes=1), NOW + timedelta(minutes=9)
     )

@@ -105,7 +105,7 @@ def test_steps_that_write_say_so_and_say_what_is_not_undone():
     assert [step.id for step in plan.steps if step.consent] == ["register", "quote", "pay", "claim"]
 
 
-def test_only_files_below_the_workspace_are_written_and_secret_ones_are_the_users_alone():
+def test_only_files_below_the_workspace_are_written_and_secret_ones_are_private_to_the_user():
     for choice in CHOICES:
         plan = plan_for(choice, URLS)
         files = [each for step in plan.steps for each in step.files]

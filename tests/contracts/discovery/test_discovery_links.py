@@ -89,7 +89,7 @@ def test_before_the_first_probe_nothing_is_live():
             assert (entry["status"], entry["reason"], entry["checkedAt"]) == ("off", NOT_LOOKED, None), id_
 
 
-def test_a_finding_says_how_it_stands_who_says_so_and_since_when():
+def test_a_finding_states_its_status_its_source_and_since_when():
     entry = entries(found("intake", Status.LIVE, None))["intake"]
     assert (entry["status"], entry["determinedBy"], entry["checkedAt"]) == ("live", "http", "2026-11-21T12:00:00Z")
     entry = entries(found("intake", Status.OFF, "not_answering"))["intake"]

@@ -213,7 +213,7 @@ def test_nothing_is_payable_by_signature_before_a_probe_has_found_that_it_works(
         ),
     ],
 )
-def test_receipts_stand_in_the_manifest_as_in_the_registry(findings, standing):
+def test_the_manifest_states_receipts_as_the_registry_does(findings, standing):
     found = documents(installed(), findings)
     said = found["x402_manifest"]["status"]
     assert (said["receiptVerification"], said["receiptVerificationReason"]) == standing

@@ -92,7 +92,7 @@ def test_the_root_of_a_receipt_equals_the_published_one():
     assert receipts_root([]) == "0x" + EMPTY_ROOT.hex()
 
 
-def test_a_deposit_holds_its_nonce_beside_a_version():
+def test_a_deposit_contains_its_nonce_next_to_a_version():
     """The published encoding of Canyon; before Canyon the trie left the nonce out."""
     before = "7ef901080182b741b90100" + "00" * 256 + "c0"
     since = "7ef9010d0182b741b90100" + "00" * 256 + "c0833d3bbf01"

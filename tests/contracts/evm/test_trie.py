@@ -105,7 +105,7 @@ def test_numbers_have_no_leading_zeros(number, encoded):
     assert quantity_bytes(number) == encoded
 
 
-def test_a_short_node_stands_in_its_parent_and_a_long_one_by_its_hash():
+def test_a_short_node_is_inlined_in_its_parent_and_a_long_one_referenced_by_its_hash():
     assert node_reference([b"\x20", b"a"]) == [b"\x20", b"a"]
     reference = node_reference([b"\x20", b"a" * 40])
     assert isinstance(reference, bytes)

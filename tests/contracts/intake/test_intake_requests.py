@@ -29,7 +29,7 @@ REQUIRED = [
 
 
 @pytest.mark.parametrize(("body", "name"), REQUIRED)
-def test_a_required_field_has_to_be_there_and_not_null(body, name):
+def test_a_required_field_must_be_present_and_not_null(body, name):
     assert taken(body)
     assert not taken({key: value for key, value in body.items() if key != name})
     assert not taken(body | {name: None})

@@ -137,7 +137,7 @@ CLAIMS = st.lists(
 
 @settings(deadline=None, max_examples=40 * ROUNDS)
 @given(CLAIMS, st.randoms())
-def test_the_order_of_arrival_does_not_matter_and_the_highest_always_stands(
+def test_the_order_of_arrival_does_not_matter_and_the_highest_standing_always_holds(
     claims: list[Claim], random: object
 ) -> None:
     spans = timeline(claims)

@@ -378,7 +378,7 @@ def test_a_fact_of_somebody_else_ends_nothing() -> None:
     ],
     ids=["as high", "lower", "older"],
 )
-def test_an_edge_of_a_single_valued_type_gives_way_to_one_that_stands_as_high(
+def test_an_edge_of_a_single_valued_type_gives_way_to_one_of_equal_standing(
     source_class: SourceClass, start: str | None, ends: dict[str, str | None], disputed: bool
 ) -> None:
     held = held_edge("hers", "OWNED_BY", "p", owner="local:ada", source_class=SourceClass.DOCUMENT)
@@ -405,7 +405,7 @@ def test_a_single_valued_edge_is_not_ended_by_restating_it_from_below() -> None:
 @pytest.mark.parametrize(
     ("expected", "conflict"), [(None, False), (6, True), (7, False), (9, False)], ids=["none", "old", "seen", "later"]
 )
-def test_a_newer_change_of_ones_own_part_is_a_conflict(expected: int | None, conflict: bool) -> None:
+def test_a_newer_change_of_the_callers_own_part_is_a_conflict(expected: int | None, conflict: bool) -> None:
     asked = case(proposal(goal("g"), expected_revision=expected), HERS, held_node("far", revision=9))
     if conflict:
         with pytest.raises(RevisionConflict, match="changed at revision 7"):

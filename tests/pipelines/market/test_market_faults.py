@@ -237,7 +237,7 @@ def test_a_minute_causes_one_request_however_often_it_is_polled(desk: Desk) -> N
     assert 1 <= min(desk.server.hits.values()) <= max(desk.server.hits.values()) <= len(minutes)
 
 
-def test_changes_come_from_the_source_and_are_set_beside_our_own(desk: Desk) -> None:
+def test_changes_come_from_the_source_and_are_shown_next_to_our_own(desk: Desk) -> None:
     desk.look(dex=dex("1.00"), gecko=gecko("1"), ether=ether("3000"))
     desk.pass_time(minutes=60)
     token, _ = desk.look(dex=dex("1.10"))

@@ -269,7 +269,7 @@ def test_blocks_without_transfers_leave_every_file_of_transfers_as_it_is(house):
     assert not [name for name in changed(before, files(house)) if name.startswith("transfers")]
 
 
-def test_the_duckdb_file_is_made_again_with_the_first_list_however_young_it_is(tmp_path):
+def test_the_duckdb_file_is_rebuilt_with_the_first_list_however_new_it_is(tmp_path):
     house = House(tmp_path, rate_limit_per_minute=0)
     house.publish(HOLDERS)
     house.read_chain(mint(70), 20)
@@ -378,7 +378,7 @@ def test_open_data_costs_no_request_of_the_limit(house):
     assert set(asyncio.run(statuses())) == {206}
 
 
-def test_every_text_has_the_same_in_gzip_beside_it_which_is_no_file_of_its_own(house):
+def test_every_text_has_a_gzip_copy_next_to_it_that_is_no_separate_file(house):
     tick(house)  # links most of them, and rebuilds a few
     texts = [path for path in data_files(house) if path.suffix in (".csv", ".json", ".yaml")]
     assert len(texts) > 20

@@ -62,7 +62,7 @@ def test_documents_carry_data_freshness_and_their_generation(published):
     assert document["staleAfter"] == "2026-01-02T12:15:00Z"
 
 
-def test_every_body_lies_beside_its_encodings(published):
+def test_every_body_is_stored_next_to_its_encodings(published):
     plain = published.current / "public/api/token/holders-map.json"
     content = plain.read_bytes()
     assert gzip.decompress(plain.with_name(plain.name + ".gz").read_bytes()) == content
@@ -159,7 +159,7 @@ def test_a_storage_proof_goes_with_its_list(house):
     assert (component.sha256, written.bytes) == (written.sha256, len(gzip.compress(b"{}")))
 
 
-def test_a_stale_body_waits_beside_the_fresh_one(published):
+def test_a_stale_body_is_stored_next_to_the_fresh_one(published):
     fresh, stale = body(published, "/api/token/holders"), body(published, "/api/token/holders", "stale")
     assert (fresh["stale"], fresh["reason"]) == (False, None)
     assert (stale["stale"], stale["reason"]) == (True, "expired")

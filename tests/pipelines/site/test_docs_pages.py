@@ -238,7 +238,7 @@ def test_without_a_description_the_pages_say_so():
     assert "Not described yet" in made("/docs/", {})
 
 
-def test_pages_are_linked_and_not_made_again_while_the_description_stays_the_same(tmp_path, monkeypatch):
+def test_pages_are_linked_and_not_rebuilt_while_the_description_stays_the_same(tmp_path, monkeypatch):
     house = published_house(tmp_path, ONE_LIST)
     first = current_generation(house.data_dir)
     assert first is not None

@@ -106,7 +106,7 @@ def test_a_page_is_well_formed_and_its_links_lead_somewhere(path: str, pages: di
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_loads_nothing_from_elsewhere_and_no_code_stands_in_it(path: str, pages: dict[str, Read]):
+def test_a_page_loads_nothing_from_elsewhere_and_contains_no_code(path: str, pages: dict[str, Read]):
     page = pages[path]
     loaded = [attributes[name] for tag, attributes in page.elements for each, name in LOADED if each == tag]
     (own,) = [page for page in ALL if page.path == path]
@@ -188,7 +188,7 @@ def test_a_page_of_the_same_documents_is_the_same(path: str, known: Mapping[str,
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_each_document_that_a_page_names_is_one_of_those_that_it_is_made_of(path: str, bodies: dict[str, bytes]):
+def test_each_document_that_a_page_names_is_among_its_sources(path: str, bodies: dict[str, bytes]):
     text = page_of(path, bodies).fresh.decode()
     named = set(re.findall(r"<div><dt>Document</dt><dd><a href=\"/under/it([^\"]+)\"", text))
     assert named <= set(ROWS[path].shows)
@@ -247,7 +247,7 @@ def test_the_source_of_a_number_names_its_checks_and_the_command_that_proves_it(
     assert "Checks" not in Read(page_of("/holders/", {**bodies, **NO_CHECKS}).fresh.decode()).text
 
 
-def test_the_status_tells_the_checks_of_what_a_document_is_read_from_that_no_other_page_shows(bodies: dict[str, bytes]):
+def test_the_status_shows_the_checks_of_source_tables_that_no_other_page_shows(bodies: dict[str, bytes]):
     check = _check("out_market__eth_price", "what_is_served_was_answered", passed=False)
     checked = json.dumps({"ok": True, "failed": 1, "tables": [check]}).encode()
     page = page_of("/status/", {**bodies, "/checks.json": checked}).fresh.decode()
@@ -289,7 +289,7 @@ def _check(table: str, name: str, *, passed: bool) -> dict[str, object]:
     return {"table": table, "check": name, "promise": "It holds.", "blocking": True, "passed": passed, **judged}
 
 
-def test_each_table_whose_checks_a_page_tells_has_checks():
+def test_each_table_whose_checks_a_page_shows_has_checks():
     told = {name for page in PAGES for shown in page.shows for name in shown.tables}
     assert told <= {name for name, table in tables().items() if table.checks is not None}
 
@@ -627,7 +627,7 @@ def test_until_there_are_two_snapshots_the_comparison_names_the_first_and_the_ne
     assert "Between the first and the newest list, block 20 to 40" in " ".join(Read(told).text.split())
 
 
-def test_transfers_among_the_largest_stand_in_a_table_and_lead_to_the_listed_ones(bodies: dict[str, bytes]):
+def test_transfers_among_the_largest_are_in_a_table_and_lead_to_the_listed_ones(bodies: dict[str, bytes]):
     listed, unlisted = (json.loads(bodies["/api/token/holders-map"])["holders"][0]["address"], "0x" + "ab" * 20)
     edge = {
         "from": listed, "to": unlisted, "fromRank": 1, "toRank": 240, "transfers": 1234, "amountRaw": "700",

@@ -79,7 +79,7 @@ def test_a_slice_ends_with_its_budget_and_the_next_goes_on(connection):
         pytest.param(Fault("eth_getBlockByNumber", always(Reply(b"{", 500)), times=3), id="headers fail"),
     ],
 )
-def test_a_passing_fault_loses_and_doubles_nothing(connection, fault):
+def test_a_transient_fault_loses_and_duplicates_nothing(connection, fault):
     with FaultNode(chain(), fault) as node:
         # short only where the time-out is waited for: on a busy machine a sound answer takes longer too
         timeout_s = 1.0 if fault is SLOW else 60.0
@@ -220,7 +220,7 @@ def test_rows_with_impossible_times_get_the_times_of_headers(connection, times):
     assert [time_s for (time_s,) in kept.fetchall()] == TIMES
 
 
-def test_a_node_of_another_chain_is_left_out_and_alone_stops_the_run(connection):
+def test_a_node_of_another_chain_is_left_out_and_stops_the_run_if_it_is_the_only_one(connection):
     with RecordedNode(RecordedChain(chain_id=1, token=TOKEN, logs=[], first_block=0, head=200)) as other:
         with RecordedNode(chain()) as node:
             assert ingest_once(connection, other.url, node.url).complete

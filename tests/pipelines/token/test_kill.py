@@ -2,7 +2,7 @@ from kill_rounds import killed_rounds
 from rounds import ROUNDS
 
 
-def test_ingestion_killed_at_random_points_loses_and_doubles_no_row(tmp_path):
+def test_ingestion_killed_at_random_points_loses_and_duplicates_no_row(tmp_path):
     outcome = killed_rounds(tmp_path, rounds=2 * ROUNDS, seed=7)
     assert outcome.kills == 2 * ROUNDS
     assert outcome.midway >= 1

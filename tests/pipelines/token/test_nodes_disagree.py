@@ -176,7 +176,7 @@ def test_a_liar_that_falls_silent_settles_nothing(chain, anvil, connection, tmp_
     assert outcome(honest_again.proof) == ("proven", None, 2, 2, 2)
 
 
-def test_a_lie_about_rows_alone_is_decided_by_receipts_and_kept_as_history(chain, anvil, connection, tmp_path):
+def test_a_lie_about_rows_only_is_settled_by_receipts_and_kept_as_history(chain, anvil, connection, tmp_path):
     moved = chain.move(ALICE, BOB, 5)
     chain.bury()
     whole = short_by_one(chain, moved, ALICE, BOB)

@@ -78,7 +78,7 @@ RESERVES = (
 )
 
 
-def test_the_pool_is_read_until_a_price_was_observed_behind_its_events(tmp_path: Path, chain: RecordedChain) -> None:
+def test_the_pool_is_read_until_a_price_was_observed_after_its_events(tmp_path: Path, chain: RecordedChain) -> None:
     with RecordedNode(chain) as node:
         assert run(tmp_path, node.url)["complete"] is True
         assert held(tmp_path, RESERVES) == [(10, 5, 0), (20, 7, 2**36)]

@@ -127,7 +127,7 @@ def test_an_answer_without_rows_is_an_error_never_an_empty_range(body, failure):
     assert refused.value.failure == failure
 
 
-def test_a_pending_row_has_to_be_of_the_block_that_is_held():
+def test_a_pending_row_must_be_of_the_stored_block():
     events = ContractTransfers(WALL)
     assert len(events.decode_pending([answer(log())], {5: HASH})) == 1
     with pytest.raises(RpcError, match="left the chain"):

@@ -127,7 +127,7 @@ def test_nodes_are_read_where_foreign_words_are_and_not_for_every_holder() -> No
     assert node.keys_asked <= 20 + 20
 
 
-def test_packed_words_are_proven_with_what_stands_beside_the_balance() -> None:
+def test_packed_words_are_proven_with_the_value_next_to_the_balance() -> None:
     def packed(address: str, balance: int) -> int:
         return balance << 128 | int(address, 16) % 2**64
 
@@ -170,7 +170,7 @@ def test_a_token_that_rebases_stores_shares_and_no_balances() -> None:
     assert outcome(node) == (UNPROVEN, StorageReason.LAYOUT_UNKNOWN, 0)
 
 
-def test_a_fee_that_no_event_tells_of_shows_in_the_word_of_its_payer() -> None:
+def test_a_fee_without_an_event_shows_in_the_storage_word_of_its_payer() -> None:
     payer = ROWS[3][0]
     node = odd_token(pack=lambda address, balance: balance - (address == payer))
     assert outcome(node) == (FAILED, StorageReason.BALANCE_MISMATCH, 1)

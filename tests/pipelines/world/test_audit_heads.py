@@ -130,7 +130,7 @@ def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
     assert house.audit().faults == [f"the chain up to decision 3 differs from that of generation {generation}"]
 
 
-def test_a_chain_cut_off_behind_a_generation_is_found(house: AuditedHouse) -> None:
+def test_a_chain_cut_off_after_a_generation_is_found(house: AuditedHouse) -> None:
     house.decide("one", "two")
     house.publish_change()
     with house.ledger._writers.begin() as connection:

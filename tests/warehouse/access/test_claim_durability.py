@@ -60,7 +60,7 @@ def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> No
     assert count(ledger, "access_claims") == count(ledger, "api_keys") == 4
 
 
-def test_processes_on_one_ledger_issue_all_and_double_none(ledger: Ledger, ledger_settings: Settings) -> None:
+def test_processes_on_one_ledger_issue_every_claim_exactly_once(ledger: Ledger, ledger_settings: Settings) -> None:
     processes = 2 if ROUNDS == 1 else 4
     with ExitStack() as stack:
         running = [stack.enter_context(issuing_process(ledger_settings, 25)) for _ in range(processes)]

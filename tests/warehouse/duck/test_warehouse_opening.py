@@ -60,7 +60,7 @@ def test_a_new_file_has_every_declared_table(tmp_path: Path):
         assert connection.execute("select count(*) from schema_applied").fetchall() == [(1,)]
 
 
-def test_a_table_that_another_version_lacked_is_made_at_the_next_opening(tmp_path: Path):
+def test_a_table_that_another_version_lacked_is_created_at_the_next_opening(tmp_path: Path):
     """Covers a file from before the schema's digest was stored, and one with another digest."""
     for undo in ("drop table schema_applied", "update schema_applied set schema_sha256 = 'of another version'"):
         with Warehouse(tmp_path).connect() as connection:

@@ -159,7 +159,7 @@ def test_the_reads_of_a_transaction_stay_true_until_it_commits(ledger: Ledger) -
         assert all(pool.map(read_then_write, range(24)))
 
 
-def test_processes_that_write_at_once_lose_and_double_nothing(ledger_settings: Settings) -> None:
+def test_processes_that_write_at_once_lose_and_duplicate_nothing(ledger_settings: Settings) -> None:
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
     seen: list[tuple[int, str, str]] = []
 

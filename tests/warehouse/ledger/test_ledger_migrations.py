@@ -176,7 +176,7 @@ def old_money(payment_id: str, sender: str, amount: str, state: str, refund: str
     )
 
 
-def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_none(
+def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_filed_under_no_quote(
     engine: Engine, unopened_settings: Settings
 ) -> None:
     """FINDINGS A4: money that was filed in this way is no longer issued to that stranger."""

@@ -64,7 +64,7 @@ def test_a_ledger_of_another_chain_or_token_is_refused_with_a_cure(
     second.close()
 
 
-def test_the_log_is_moved_into_the_file_beside_the_next_transactions(tmp_path: Path) -> None:
+def test_the_log_is_moved_into_the_file_during_the_next_transactions(tmp_path: Path) -> None:
     """A copy of the file without its log contains what was committed before, whoever reads and writes meanwhile."""
     ledger = open_ledger(Settings(_env_file=None), tmp_path)
 
@@ -354,7 +354,7 @@ def test_a_colon_in_a_comment_is_no_parameter(tmp_path: Path) -> None:
     assert without_comments("-- changes above :seq\nselect 1\n") == "select 1\n"
 
 
-def test_a_block_named_in_braces_stands_in_a_statement_in_the_form_of_its_dialect(tmp_path: Path) -> None:
+def test_a_block_named_in_braces_is_inserted_into_a_statement_in_its_dialect(tmp_path: Path) -> None:
     file = tmp_path / "ledger.sql"
     file.write_text(
         "-- name: keys\n-- Every key.\nselect {columns} from keys\n\n-- name: key\n{keys} where id = '{}'\n\n"

@@ -47,7 +47,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 
 
 @pytest.mark.parametrize("row", [row for row in PROJECTIONS if row.describe is None], ids=lambda row: row.name)
-def test_a_document_reads_no_table_beside_those_of_its_lineage(house: House, row: Projection):
+def test_a_document_reads_no_table_outside_of_its_lineage(house: House, row: Projection):
     with Warehouse(house.data_dir).connect() as connection:
         recording = RecordingConnection(connection)
         context = replace(context_for(connection, house.settings), connection=recording)

@@ -62,7 +62,7 @@ def test_before_any_data_every_number_is_null_with_its_reason(house):
     assert body(house, CONTEXT)["mode"] == "fallback"
 
 
-def test_a_figure_that_the_source_of_a_price_does_not_tell_is_null_with_its_reason(house):
+def test_a_figure_missing_from_the_source_of_a_price_is_null_with_its_reason(house):
     house.read_chain(mint(3), 20)
     put_price(house, source="pool", quality="derived")
     with Warehouse(house.data_dir).connect() as connection:

@@ -213,7 +213,7 @@ def test_one_list_is_compared_with_any_block_before_it(context: DocumentContext)
     assert answer["churn"] == {"entered": 1, "left": 1, "retained": 1, "rate": 0.5}
 
 
-def test_a_list_tells_the_first_transfer_from_the_first_holding(context: DocumentContext) -> None:
+def test_a_list_distinguishes_the_first_transfer_from_the_first_holding(context: DocumentContext) -> None:
     grow(context, [(1, ZERO_ADDRESS, A, 10), (2, A, B, 0), (4, A, B, 1)], 5)
     rows = {
         row["address"]: (row["firstSeenAt"], row["firstHeldAt"])

@@ -62,7 +62,7 @@ def test_the_list_itself_says_since_when_the_zero_address_holds(context: Documen
     assert [(point["block"], point["balanceRaw"], point["changeRaw"]) for point in zero["history"]] == [(271, "2", "2")]
 
 
-def test_a_balance_that_transfers_do_not_tell_is_unknown_and_not_proven(context: DocumentContext) -> None:
+def test_a_balance_that_transfers_do_not_determine_is_unknown_and_not_proven(context: DocumentContext) -> None:
     # The contract can have kept either transfer of 2.
     rows = [*MINT, (6, A, ZERO_ADDRESS, 5), (9, B, ZERO_ADDRESS, 2), (271, B, ZERO_ADDRESS, 2)]
     grow(context, rows, 343, supply=993, balances={ZERO_ADDRESS: 2})
@@ -87,7 +87,7 @@ def test_a_balance_that_transfers_do_not_tell_is_unknown_and_not_proven(context:
         assert (answer["totalSupplyRaw"], answer["basis"]["verdict"]) == (supply, "proven")
 
 
-def test_a_proven_list_in_between_tells_what_transfers_do_not(context: DocumentContext) -> None:
+def test_a_proven_list_in_between_determines_what_transfers_do_not(context: DocumentContext) -> None:
     grow(context, [*MINT, (9, B, ZERO_ADDRESS, 2)], 20, supply=998)
     grow(context, [(271, B, ZERO_ADDRESS, 2)], 343, supply=998, balances={ZERO_ADDRESS: 2})
     for block, held in ((9, "0"), (20, "0"), (270, "0"), (271, "2"), (343, "2")):
@@ -95,7 +95,7 @@ def test_a_proven_list_in_between_tells_what_transfers_do_not(context: DocumentC
         assert (zero["balance_raw"], zero["basis"].verdict.value) == (held, "proven")
 
 
-def test_a_list_that_is_not_proven_tells_nothing(context: DocumentContext) -> None:
+def test_an_unproven_list_determines_nothing(context: DocumentContext) -> None:
     grow(context, [*MINT, (9, B, ZERO_ADDRESS, 2)], 20, empty=True)
     grow(context, [(271, B, ZERO_ADDRESS, 2)], 343, supply=998, balances={ZERO_ADDRESS: 2})
     zero = read_token_holder(context, ZERO_ADDRESS, TokenHolderParameters(block=100))

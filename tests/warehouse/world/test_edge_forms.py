@@ -142,7 +142,7 @@ def test_no_form_of_a_forgotten_owner_is_left(ledger: Ledger) -> None:
         "delete from world_edges where form is not null",
     ],
 )
-def test_a_form_or_an_edge_of_it_that_is_changed_behind_the_service_is_found(ledger: Ledger, tampering: str) -> None:
+def test_a_form_or_edge_changed_without_the_service_is_found(ledger: Ledger, tampering: str) -> None:
     imported(ledger, *ALIKE)
     assert faults(ledger) == ()
     with ledger._writers.begin() as connection:

@@ -260,7 +260,7 @@ def test_a_search_of_the_past_has_aliases_edges_typing_errors_and_near_words_of_
     assert theirs is not None and theirs.near_words == ("vault",)
 
 
-def test_a_predicate_of_ones_own_is_single_valued_by_the_words_of_the_belief_that_is_asked_about(
+def test_an_owners_predicate_is_single_valued_by_the_words_of_the_queried_belief(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
     about = {"subject": "s", "predicate": "mood"}

@@ -67,7 +67,7 @@ def test_a_planned_fact_supersedes_on_its_day_and_not_before(timed: Ledger, cloc
     assert settle_due(timed) == 0
 
 
-def test_a_planned_fact_that_stands_lower_is_disputed_from_its_day_until_its_end(timed: Ledger, clock: Clock) -> None:
+def test_a_planned_fact_of_lower_standing_is_disputed_from_its_day_until_its_end(timed: Ledger, clock: Clock) -> None:
     write(timed, proposal(fact("known", "open"), source="a register", source_class=SourceClass.DOCUMENT))
     write(timed, proposal(fact("rumour", "shut", valid_from=at(days=1), valid_to=at(days=2)), source="a rumour"))
     assert live(timed, "known", "rumour") == {"known": (True, False), "rumour": (False, False)}
@@ -88,7 +88,7 @@ def test_a_planned_fact_that_is_retracted_before_its_day_never_begins(timed: Led
     assert live(timed, "old", "plan") == {"old": (True, False), "plan": (False, False)}
 
 
-def test_nodes_and_edges_end_when_they_were_said_to(timed: Ledger, clock: Clock) -> None:
+def test_nodes_and_edges_end_at_their_stated_time(timed: Ledger, clock: Clock) -> None:
     write(timed, proposal(goal("a"), goal("b", valid_to=at(days=1)), tie("a", "RELATED_TO", "b", valid_to=at(hours=1))))
     edge_id = write(timed, proposal(tie("a", "PRECEDES", "b"))).edges[0].id
     clock.now += timedelta(days=1)

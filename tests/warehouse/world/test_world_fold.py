@@ -265,7 +265,7 @@ def test_telemetry_writes_what_is_new_and_a_quiet_day_writes_nothing(
     assert said() == []
 
 
-def test_the_contracts_balance_the_price_of_eth_and_a_crossed_trigger_are_said_once(
+def test_the_contracts_balance_the_price_of_eth_and_a_crossed_trigger_are_reported_once(
     stores: tuple[Ledger, Connection], tmp_path: Path
 ) -> None:
     ledger, connection = stores

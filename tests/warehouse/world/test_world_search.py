@@ -94,7 +94,7 @@ def test_a_title_counts_more_than_a_text(search):
     assert ids(search([below, *titled("Budget of the whole year")], "budget")) == ["Budget of the whole year", "below"]
 
 
-def test_the_owner_s_nodes_stand_before_public_ones_of_the_same_words(search):
+def test_the_owner_s_nodes_rank_before_public_ones_with_the_same_words(search):
     nodes = [node("a", title="CEO of Acme", source="a"), node("b", title="CEO of Acme", owner=ME, source="b")]
     assert ids(search(nodes, "who is the CEO of Acme")) == ["b", "a"]
     assert ids(search(nodes, "who is the CEO of Acme", owner=OTHER)) == ["a"]
@@ -108,7 +108,7 @@ def test_a_scope_keeps_to_own_or_public_nodes(search, scope: Scope, found):
     assert sorted(ids(listed)) == sorted(found) and listed.matched == len(found)
 
 
-def test_nodes_of_one_source_lift_the_nodes_beside_them(search):
+def test_nodes_of_one_source_raise_the_rank_of_their_neighbours(search):
     said = ["Where do we meet?", "At the harbour in Lisbon", "When shall we meet?", "On Friday", "Fine", "See you"]
     talk = [node(f"{place}", title=text, owner=ME, source="talk") for place, text in enumerate(said)]
     alone = node("x", title="We meet on Friday or later", owner=ME, source="other")

@@ -158,7 +158,7 @@ def test_a_later_format_is_refused_as_such_and_an_earlier_one_too(directory: Pat
         Snapshot(directory)
 
 
-def test_a_later_format_with_another_layout_is_still_told(directory: Path) -> None:
+def test_a_later_format_with_another_layout_is_still_recognised(directory: Path) -> None:
     body = b'{"format": 9, "all": "different"}'
     (directory / MANIFEST).write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
     with pytest.raises(StoreTooNew):

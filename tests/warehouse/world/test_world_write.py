@@ -130,7 +130,7 @@ def test_of_two_writers_with_the_same_expected_revision_one_wins(ledger: Ledger)
     assert intact(ledger)
 
 
-def test_writers_at_once_write_all_they_were_told_was_written(ledger: Ledger) -> None:
+def test_simultaneous_writers_write_everything_that_was_acknowledged(ledger: Ledger) -> None:
     def some(writer: int) -> list[int]:
         return [write(ledger, proposal(goal(f"w{writer}-{number}"))).revision for number in range(6)]
 
@@ -376,7 +376,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
         ),
     ],
 )
-def test_tampering_behind_the_service_is_found(small: Ledger, tampering: str, found: str) -> None:
+def test_tampering_without_the_service_is_found(small: Ledger, tampering: str, found: str) -> None:
     assert intact(small)
     with small._writers.begin() as connection:
         for statement in tampering.split("; "):

@@ -77,7 +77,7 @@ def test_the_number_after_a_currency_is_the_amount_if_there_is_one_on_either_sid
         ("100 EUR 19 % MwSt", ["100 EUR"]),
     ],
 )
-def test_the_number_before_a_currency_is_the_amount_if_the_one_behind_is_surely_something_else(text, expected):
+def test_the_number_before_a_currency_is_the_amount_if_the_one_after_it_is_certainly_something_else(text, expected):
     assert amounts(text) == expected
 
 

@@ -140,7 +140,7 @@ def test_words_for_decisions_announce_them_in_several_languages(heading):
     assert titles(read(f"# T\n\n## {heading}\n\n- A\n- B"), "Decision") == ["A", "B"]
 
 
-def test_the_title_of_a_list_announces_what_stands_directly_below_it_and_no_heading():
+def test_the_title_of_a_list_announces_what_is_directly_below_it_and_no_heading():
     graph = read("# Decision log\n\n- Sell the boat\n\n## Format\n\n- Keep it short")
     assert titles(graph, "Decision", "Concept") == ["Sell the boat", "Format"]
 
@@ -220,11 +220,11 @@ def test_code_below_a_word_for_goals_states_none():
         ("Présents : Monsieur Claude DUPONT, Maire, Messieurs DAGORT", ["Claude DUPONT", "DAGORT"]),
     ],
 )
-def test_people_behind_labels_are_called_by_their_names(text, people):
+def test_people_after_labels_are_called_by_their_names(text, people):
     assert titles(read(f"# T\n\n{text}"), "Person") == people
 
 
-def test_a_post_before_or_behind_a_name_is_the_role():
+def test_a_post_before_or_after_a_name_is_the_role():
     graph = read("# T\n\nDeciders: Floyd (CTO), CFO Bo Li")
     assert [properties(graph, name) for name in ("Floyd", "Bo Li")] == [{"role": "CTO"}, {"role": "CFO"}]
 
@@ -273,7 +273,7 @@ def test_initials_belong_to_a_name_and_a_post_does_not(text, people):
     assert people_in(text) == people
 
 
-def test_firms_are_organisations_where_their_legal_form_stands():
+def test_names_with_a_legal_form_are_organisations():
     graph = read("# T\n\nThis is between Innovate Corp and Legal Solutions LLC, a Delaware company.")
     assert titles(graph, "Organization") == ["Innovate Corp", "Legal Solutions LLC"]
 
@@ -321,7 +321,7 @@ def test_a_bold_label_with_a_short_value_says_something_of_its_section_and_defin
     assert properties(graph, "Tent") == {"amounts": ["$700"], "description": "$700", "status": "paid"}
 
 
-def test_labelled_lines_are_statements_of_their_own_and_one_passage_if_one_of_them_is_none():
+def test_labelled_lines_are_separate_statements_and_one_passage_if_one_of_them_is_no_statement():
     graph = read("# T\n\n**Ja: 16**\n**Nein: 0**\nDer Antrag wird angenommen.")
     assert properties(graph, "T") == {"ja": "16", "nein": "0"}
     assert titles(graph, "Passage", "Concept") == ["Ja: 16 Nein: 0 Der Antrag wird angenommen."]
@@ -556,7 +556,7 @@ def test_the_day_by_which_a_task_is_due_is_read_in_several_languages(entry, titl
     assert task.properties.get("description") == ("due 03/04/2026" if "/04" in entry and due is None else None)
 
 
-def test_a_bracket_behind_a_task_names_who_does_it_if_the_text_names_that_person_elsewhere():
+def test_a_bracket_after_a_task_names_its_assignee_if_the_text_names_that_person_elsewhere():
     graph = read("# T\n\n- [ ] Paint the door (Bo Li)\n- [ ] Book a hotel (San Remo)\n\nPresent: Bo Li")
     assert edges(graph, "ASSIGNED_TO") == {("Paint the door (Bo Li)", "ASSIGNED_TO", "Bo Li")}
 

@@ -226,7 +226,7 @@ json_values = st.recursive(
 
 
 @given(json_values, st.booleans())
-def test_any_json_gives_nodes_whose_spans_stand_in_it(value, ascii_only):
+def test_any_json_gives_nodes_whose_spans_lie_within_it(value, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only, indent="\t")
     graph = build(text, "application/json")
     for node in graph.nodes:

@@ -97,7 +97,7 @@ def test_a_motion_that_was_carried_and_what_all_did_are_decisions(entry, title):
         "Besluiten, uitgesteld",
     ],
 )
-def test_below_a_heading_of_postponed_decisions_none_is_made(heading):
+def test_items_below_a_heading_of_postponed_decisions_are_no_decisions(heading):
     assert titles(f"# M\n\n## {heading}\n\n- Dach decken.", "Decision") == []
     assert titles(f"# M\n\n{heading.replace(':', ',')}:\n\n- Dach decken.", "Decision") == []
 
@@ -105,7 +105,7 @@ def test_below_a_heading_of_postponed_decisions_none_is_made(heading):
 @pytest.mark.parametrize(
     "heading", ["Decisions and next steps", "Entscheidungen", "Decisions, votes", "Beschlüsse, Mai"]
 )
-def test_a_heading_of_decisions_beside_others_stays_one(heading):
+def test_a_heading_of_decisions_and_other_items_is_still_one_of_decisions(heading):
     made = titles(f"# M\n\n## {heading}\n\n- Dach decken.", "Decision")
     assert made == ([] if "next" in heading else ["Dach decken"])
 

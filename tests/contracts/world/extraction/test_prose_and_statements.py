@@ -81,12 +81,12 @@ def test_a_long_paragraph_is_cut_where_sentences_end():
         ("Time block: nap", "nap", {}),
     ],
 )
-def test_a_label_stays_findable_beside_its_value(text, title, properties):
+def test_a_label_stays_findable_together_with_its_value(text, title, properties):
     _, node = read(f"# T\n\n{text}").nodes
     assert (node.title, node.properties) == (title, properties)
 
 
-def test_a_json_key_stays_findable_beside_its_value():
+def test_a_json_key_stays_findable_together_with_its_value():
     graph = build_graph(
         BuildRequest(
             documents=[{"text": '{"budget": "500 EUR", "contract": "Acme"}', "mediaType": "application/json"}]
@@ -109,7 +109,7 @@ def test_a_json_key_stays_findable_beside_its_value():
         ("Team:\n\n- Ada\n- Bo Li", ["Ada", "Bo Li"], {}),
     ],
 )
-def test_only_names_behind_words_for_people_are_people(text, people, properties):
+def test_only_names_after_words_for_people_are_people(text, people, properties):
     graph = read(f"# T\n\n{text}")
     assert titles(graph, "Person") == people
     assert graph.nodes[0].properties == properties
@@ -152,7 +152,7 @@ def test_a_post_is_a_role_of_who_holds_it_and_nobody_by_itself():
     ]
 
 
-def test_a_surname_stands_first_where_the_text_or_its_form_leaves_no_doubt():
+def test_a_surname_comes_first_if_the_text_or_its_form_leaves_no_doubt():
     front = "---\nauthors:\n- Müller, Hans\n- Sand, Eva\n---\n# T"
     assert titles(read(front), "Person") == ["Hans Müller", "Eva Sand"]
     assert titles(read("# T\n\nOwner: Müller, Hans\n\nHans Müller said no."), "Person") == ["Hans Müller"]
@@ -465,7 +465,7 @@ def test_the_day_of_a_decision_is_its_date_and_no_part_of_it(text, title, dates)
         ("### 2026-03-01\n\n- sell the boat", {"dates": ["2026-03-01"]}),
     ],
 )
-def test_an_entry_under_decisions_is_titled_by_what_stands_behind_its_day(entry, properties):
+def test_an_entry_under_decisions_is_titled_by_the_text_after_its_day(entry, properties):
     (decision,) = [node for node in read(f"# T\n\n## Decisions\n\n{entry}").nodes if node.type == "Decision"]
     assert (decision.title, decision.properties) == ("sell the boat", properties)
 
@@ -488,7 +488,7 @@ def test_a_day_before_what_states_no_decision_stays_in_its_passage():
         ("## Risks\n\n- The pump is old (impact: high)", "The pump is old (impact: high)", {}),
     ],
 )  # fmt: skip
-def test_a_label_ends_behind_its_bracket(text, title, properties):
+def test_a_label_ends_after_its_bracket(text, title, properties):
     (risk,) = [node for node in read(f"# T\n\n{text}").nodes if node.type == "Risk"]
     assert (risk.title, risk.properties) == (title, properties)
 
@@ -606,7 +606,7 @@ def test_dates_of_one_meaning_are_read(text, dates):
         ("Ship it (owner: the crew, @bo)", "Ship it (owner: the crew, @bo)", {("ASSIGNED_TO", "@bo")}),
     ],
 )
-def test_a_bracket_behind_a_task_is_understood_or_left_whole(text, title, people):
+def test_a_bracket_after_a_task_is_understood_or_left_whole(text, title, people):
     graph = read(f"# T\n\n- [ ] {text}")
     (task,) = [node for node in graph.nodes if node.type == "Task"]
     assert task.title == title
@@ -704,7 +704,7 @@ def test_a_triple_keeps_its_id_predicate_period_and_confidence():
     assert (edge.valid_from, edge.valid_to) == ("2020-01-01T00:00:00.000000Z", "2021-01-01T00:00:00.000000Z")
 
 
-def test_a_second_predicate_between_two_nodes_is_kept_beside_the_first():
+def test_a_second_predicate_between_two_nodes_is_kept_next_to_the_first():
     graph = stated(
         triples=[{"subject": "Ada", "predicate": predicate, "object": "Bo"} for predicate in ("knows", "likes")]
     )

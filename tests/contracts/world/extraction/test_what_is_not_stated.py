@@ -90,7 +90,7 @@ def test_a_label_that_ends_or_rejects_what_it_names_states_nothing(line):
     assert all("due_on" not in node.properties for node in graph.nodes if node.type == "Passage")
 
 
-def test_a_former_owner_behind_a_task_is_none_of_it():
+def test_a_former_owner_after_a_task_is_not_its_owner():
     graph = read("# T\n\n- [ ] Call Bo. It is late (former owner: Dan Old)\n- [ ] Pay. It is late (owner: Ann Lee)")
     assert edges(graph) == {("Pay", "OWNED_BY", "Ann Lee")}
     assert "Dan Old" in properties(graph, "Call Bo")["description"]
@@ -170,7 +170,7 @@ OLDER = "We decided to fly.\n\nOwner: Zed Foo\n\n# Decision: sail\n\n| Task | Ow
         "Am 02.03.2026 um 10:04 schrieb Zed Foo:",
     ],
 )
-def test_a_mail_states_nothing_of_an_older_one_that_stands_below_it_without_marks(above):
+def test_a_mail_states_nothing_of_an_older_one_below_it_without_quote_markers(above):
     graph = read(f"Hi,\n\nOwner: Ann Lee\n\n{above}\n\n{OLDER}", "text/plain")
     assert {edge for edge in edges(graph) if edge[1] != "MENTIONS"} == {("d", "OWNED_BY", "Ann Lee")}
     assert titles(graph, "Decision", "Task", "Concept") == []
@@ -187,7 +187,7 @@ def test_a_mail_states_nothing_of_an_older_one_that_stands_below_it_without_mark
         "Hi,\n\nFrom: Bern\nTo: Rome\nDate: 2 March 2026",
     ],
 )
-def test_a_mail_itself_and_what_stands_below_the_marked_lines_of_an_older_one_are_read(above):
+def test_a_mail_and_the_text_below_the_quoted_lines_of_an_older_one_are_read(above):
     graph = read(f"{above}\n\nOwner: Ann Lee")
     assert {(kind, title) for _, kind, title in edges(graph) if kind == "OWNED_BY"} == {("OWNED_BY", "Ann Lee")}
 
@@ -496,7 +496,7 @@ def test_an_item_below_the_owner_of_a_list_of_risks_is_no_risk_and_one_below_a_m
     assert properties(team, "Bo Li") == {"role": "Lead", "phone": "123"}
 
 
-def test_the_days_of_a_task_of_an_outline_stand_in_one_line():
+def test_the_days_of_an_outlines_task_may_be_on_one_line():
     graph = read(
         "#+TITLE: Plan\n* DONE Pay rent\n  CLOSED: [2026-02-01 Sun] DEADLINE: <2026-02-03 Tue>\n  It was dear.\n"
         "** TODO Sail\n*** TODO Row\n    SCHEDULED: <2026-03-01 Sun 09:00> DEADLINE: <2026-03-03 Tue>\n",
@@ -727,7 +727,7 @@ def test_an_item_that_quotes_a_rumour_is_no_decision_and_no_task():
     assert texts(graph) == [quoted, "“Sell it”, said Ruth"]
 
 
-def test_a_sentence_behind_a_quotation_and_a_quoted_value_title_or_term_are_read():
+def test_a_sentence_after_a_quotation_and_a_quoted_value_title_or_term_are_read():
     graph = read('# T\n\n"A bell?", asked Ruth. We decided to buy a bell.\n\nDecision: "sell the hall"')
     assert titles(graph, "Decision") == ["buy a bell", "sell the hall"]
     listed = read('# T\n\n## Resources\n\n- "Moby-Dick" by Melville\n\n## Glossary\n\n- "Tender": an offer')
@@ -832,7 +832,7 @@ def test_a_part_of_another_name_and_an_ordinary_word_call_nobody_known(known, se
         ("Eva Koch", "Koch zahlt die Miete."),
     ],
 )
-def test_one_word_of_a_name_calls_the_person_where_it_stands_alone(known, sentence):
+def test_one_word_of_a_name_refers_to_the_person_if_it_occurs_by_itself(known, sentence):
     graph = read(f"# T\n\nOwner: {known}\n\n{sentence}")
     assert (sentence.replace("\n", " "), "MENTIONS", known) in edges(graph)
 
@@ -944,7 +944,7 @@ def test_an_entry_that_decides_against_something_or_asks_for_something_is_read(h
         "We cannot finish by 2026-12-01.",
     ],
 )
-def test_a_day_that_is_denied_called_off_or_past_is_none_by_which_something_is_due(text):
+def test_a_day_that_is_denied_called_off_or_past_is_no_due_date(text):
     for written in (f"# T\n\n{text}", f"# T\n\n- {text}", f"# T\n\nRuth: hello\n{text}"):
         assert all("due_on" not in node.properties for node in read(written).nodes)
 
@@ -967,7 +967,7 @@ def test_a_day_that_is_denied_called_off_or_past_is_none_by_which_something_is_d
         "Send the plan by 2026-12-01, not later.",
     ],
 )
-def test_a_day_by_which_something_is_to_be_done_is_kept(text):
+def test_a_due_date_is_kept(text):
     assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
 
 
@@ -1001,7 +1001,7 @@ def test_a_day_by_which_something_is_to_be_done_is_kept(text):
         "- [ ] Paspoort halen (oude geldig tot 2026-12-01)",
     ],
 )
-def test_a_day_until_which_something_is_or_was_so_is_not_due(text):
+def test_a_day_until_which_something_holds_or_held_is_no_due_date(text):
     graph = read(f"# T\n\n{text}")
     assert all("due_on" not in node.properties for node in graph.nodes)
     assert ["2026-12-01"] in [node.properties.get("dates") for node in graph.nodes]
@@ -1030,7 +1030,7 @@ def test_a_day_until_which_something_is_or_was_so_is_not_due(text):
         "- [ ] Renda, pagar até 1 de dezembro de 2026",
     ],
 )
-def test_a_day_until_which_something_is_to_be_done_is_due(text):
+def test_a_day_until_which_something_must_be_done_is_a_due_date(text):
     assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
 
 
@@ -1088,7 +1088,7 @@ def test_a_known_label_with_its_value_in_bold_is_read_where_the_sentence_goes_on
 
 
 @pytest.mark.parametrize("quotes", ['""', "“”", "„“", "«»", "»«"])
-def test_a_sentence_within_a_quotation_decides_nothing_and_one_beside_it_does(quotes):
+def test_a_sentence_within_a_quotation_decides_nothing_and_one_next_to_it_does(quotes):
     said = f"{quotes[0]}It rained. We decided to sell the hall. It is cold.{quotes[1]}"
     graph = read(f"# T\n\nThen Ruth wrote {said} in May. We decided to buy a bell.")
     assert titles(graph, "Decision") == ["buy a bell"]
