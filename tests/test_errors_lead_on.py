@@ -248,7 +248,7 @@ def test_a_payment_of_too_little_leads_over_its_case_to_a_paid_answer(setting: S
     assert (paid.status_code, agent.requests) == (200, MOST_REQUESTS)
 
 
-def test_a_payer_with_too_many_quotes_signs_the_same_request_and_goes_on(
+def test_a_payer_with_too_many_quotes_signs_the_same_request_and_continues(
     setting: Setting, client: httpx.Client
 ) -> None:
     wallet = setting.new_wallet()

@@ -159,7 +159,7 @@ def test_revoking_and_suspending_hold_from_the_next_request(service):
         assert service.check(bearer(first))[0].status_code == status
 
 
-def test_a_rotated_key_goes_on_with_the_quota_of_the_first(service):
+def test_a_rotated_key_continues_the_quota_of_the_first(service):
     first = service.key()
     service.check(bearer(first), times=3)
     with service.ledger.transaction() as tx:

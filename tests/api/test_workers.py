@@ -84,7 +84,7 @@ def test_a_request_beyond_the_queue_is_refused_with_a_time_to_retry(tmp_path: Pa
     asyncio.run(scene())
 
 
-def test_a_killed_process_is_a_refusal_and_the_pool_goes_on(tmp_path: Path) -> None:
+def test_a_killed_process_is_a_refusal_and_the_pool_continues(tmp_path: Path) -> None:
     async def scene() -> None:
         pool = WorkerPool()
         held = Held(pool, "ada", tmp_path, "killed")
@@ -97,7 +97,7 @@ def test_a_killed_process_is_a_refusal_and_the_pool_goes_on(tmp_path: Path) -> N
     asyncio.run(scene())
 
 
-def test_a_process_that_is_killed_before_it_is_ready_is_a_refusal_and_the_pool_goes_on() -> None:
+def test_a_process_that_is_killed_before_it_is_ready_is_a_refusal_and_the_pool_continues() -> None:
     async def scene() -> None:
         pool, before = WorkerPool(), set(psutil.Process().children())
         asking = asyncio.create_task(pool.run("ada", priority))

@@ -119,7 +119,7 @@ def erase(ledger: Ledger, node: Node) -> None:
     erase_node(ledger, Actor("caller", node.owner or ""), node.id)
 
 
-def test_another_owner_who_took_a_graph_along_goes_on_with_its_notes(ledger: Ledger, tmp_path: Path) -> None:
+def test_another_owner_of_a_transferred_graph_continues_with_its_notes(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", CLUB)
     import_notes(notes)
     correct(ledger, in_note(ledger, "Renew passport by 2026-08-01", "Tasks/Open.md"), "Renew passport by 2026-09-01")
@@ -136,7 +136,7 @@ def test_another_owner_who_took_a_graph_along_goes_on_with_its_notes(ledger: Led
     assert in_note(ledger, "I weigh 81 kg.", "2026/diary.md", "Passage", LEE), "only the other note's is retracted"
 
 
-def test_a_graph_that_was_taken_along_follows_its_notes(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_transferred_graph_follows_its_notes(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", CLUB)
     import_notes(notes)
     take_along(tmp_path)

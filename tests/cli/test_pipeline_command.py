@@ -284,6 +284,6 @@ def test_data_docs_have_a_page_for_the_checks_of_each_table(svc: Svc, monkeypatc
         (logging.ERROR, "error     40,000 words read"),
     ],
 )
-def test_a_line_of_a_command_says_what_it_is_of_and_bears_no_time(level: int, line: str):
+def test_a_line_of_a_command_names_its_part_and_has_no_time(level: int, line: str):
     record = logging.LogRecord("pipelines.token", level, "f", 1, "%s words read", ("40,000",), None)
     assert ConsoleLines().format(record) == line

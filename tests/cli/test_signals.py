@@ -67,7 +67,7 @@ def test_a_signal_ends_a_command_with_130_while_it_imports(
     assert (code, json.loads(stdout), stderr) == (130, INTERRUPTED, "")
 
 
-def test_a_person_who_ends_a_command_while_it_imports_is_told_nothing(tmp_path: Path):
+def test_interrupting_a_command_while_it_imports_prints_nothing(tmp_path: Path):
     assert ended(tmp_path, signal.SIGINT, "cli.pipeline", "pipeline", "run") == (130, "", "")
 
 

@@ -286,7 +286,7 @@ def test_folders_without_a_latin_letter_in_their_names_are_two_graphs(ledger: Le
     assert titles_of(tmp_path, "Task") == ["ノート", "メモ"]
 
 
-def test_a_moved_folder_goes_on_under_the_name_of_its_graph(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_moved_folder_continues_under_the_name_of_its_graph(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     first = import_notes(notes)
     again = import_notes(notes.rename(tmp_path / "moved"), "--graph", first["graph"])
@@ -407,7 +407,7 @@ def test_erased_or_retracted_parts_of_a_note_stay_so_when_another_text_has_taken
     assert "Parking is behind the house." not in titles_of(tmp_path, "Passage")
 
 
-def test_a_graph_that_was_taken_along_goes_on_with_its_notes_elsewhere(
+def test_a_transferred_graph_continues_with_its_notes_elsewhere(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = folder_of(tmp_path / "notes", today=DIARY)

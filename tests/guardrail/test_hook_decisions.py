@@ -544,7 +544,7 @@ def test_a_copy_of_a_trusted_file_is_not_trusted(work: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("spoil", [lambda store: store.chmod(0o666), lambda store: store.write_text("{"), None])
-def test_a_trust_store_that_others_can_write_or_that_is_broken_says_nothing(
+def test_a_trust_store_that_is_broken_or_writable_by_others_is_ignored(
     work: Path, spoil: Callable[[Path], Any] | None
 ) -> None:
     file = work / ".svc-guardrail.yaml"
@@ -557,7 +557,7 @@ def test_a_trust_store_that_others_can_write_or_that_is_broken_says_nothing(
     assert not is_trusted(file, file.read_bytes())
 
 
-def test_a_trust_store_inside_of_the_work_tree_says_nothing(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trust_store_inside_of_the_work_tree_is_ignored(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(work / "config"))
     file = work / ".svc-guardrail.yaml"
     file.write_text(ALLOWS)
@@ -566,7 +566,7 @@ def test_a_trust_store_inside_of_the_work_tree_says_nothing(work: Path, monkeypa
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"version: 1\nrules:\n- {decision: no}\n", b"#" * 300_000])
-def test_with_a_policy_that_has_a_mistake_nothing_passes_unasked(work: Path, tmp_path: Path, content: bytes) -> None:
+def test_with_a_faulty_policy_nothing_passes_without_asking(work: Path, tmp_path: Path, content: bytes) -> None:
     (work / ".svc-guardrail.yaml").write_bytes(content)
     assert judged("git status", work, tmp_path).decision == "ask"
     assert judged("rm new.txt", work, tmp_path).decision == "deny"

@@ -61,7 +61,7 @@ def test_a_rejected_transfer_costs_nothing_and_its_quote_is_used_again(bought: d
     assert bought["posts"].count(QUOTE) == 1
 
 
-def test_a_reload_in_the_middle_goes_on_with_the_claim_and_pays_nothing_again(bought: dict[str, Any]):
+def test_a_reload_in_the_middle_continues_the_claim_and_pays_nothing_again(bought: dict[str, Any]):
     assert "needs more confirmations; don’t pay again" in bought["pending"]
     assert bought["afterReload"] == {"hash": bought["transaction"], "step": "claim"}
     assert bought["calls"].count("eth_sendTransaction") == 2  # the first of which was rejected

@@ -123,7 +123,7 @@ def test_a_search_says_how_many_nodes_hidden_domains_have(explored: dict[str, An
     }
 
 
-def test_an_address_that_names_no_node_says_so_and_one_that_is_malformed_breaks_nothing(explored: dict[str, Any]):
+def test_a_link_to_an_unknown_node_says_so_and_a_malformed_one_breaks_nothing(explored: dict[str, Any]):
     assert explored["strays"] == {
         "#node:none%20such": "No public node has the id none such.",
         "#%E0%A4%A": "Every node is listed below, with its source, its dates and its neighbours.",

@@ -166,7 +166,7 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     assert unsound(sale.ledger) == set()
 
 
-def test_a_supplement_has_its_own_time_though_the_first_quote_is_over(sale: Sale) -> None:
+def test_a_supplement_has_its_own_time_although_the_first_quote_has_expired(sale: Sale) -> None:
     first, _, refusal = sent(sale, -7)
     case_id = case_in(refusal)
     sale.pass_time((QUOTE_TTL + CLAIM_GRACE + timedelta(days=1)).total_seconds())
@@ -397,7 +397,7 @@ def test_either_payment_that_leaves_the_chain_suspends_the_key(sale: Sale, leave
 
 
 @pytest.mark.both_engines
-def test_supplementary_claims_at_once_issue_one_key(sale: Sale) -> None:
+def test_simultaneous_supplementary_claims_issue_one_key(sale: Sale) -> None:
     for turn in range(2):
         supplement = supplement_of(sale, case_in(sent(sale, -2_000_000)[2]))
         body = body_of(supplement, sale.pay(supplement))
@@ -412,7 +412,7 @@ def test_supplementary_claims_at_once_issue_one_key(sale: Sale) -> None:
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("how", [accept, refund, refunded])
-def test_an_operator_and_a_supplementary_claim_at_once_settle_a_case_once(sale: Sale, how: Any) -> None:
+def test_a_simultaneous_operator_and_supplementary_claim_settle_a_case_once(sale: Sale, how: Any) -> None:
     for _ in range(4):
         _, _, refusal = sent(sale, -2_000_000)
         case_id = case_in(refusal)

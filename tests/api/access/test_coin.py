@@ -59,7 +59,7 @@ def test_the_coin_is_checked_before_anybody_asks_for_a_quote(sale: Sale) -> None
     assert claimable(sale) == {(False, "coin_decimals_differ")}
 
 
-def test_quotes_go_on_some_seconds_after_the_coin_is_right(sale: Sale) -> None:
+def test_quotes_resume_some_seconds_after_the_coin_is_correct(sale: Sale) -> None:
     sale.chain.decimals = 18
     assert quoted(sale) == (400, "plan_not_claimable")
     sale.chain.decimals = 6

@@ -395,7 +395,7 @@ def test_a_malformed_consent_is_400(sale_here: Sale) -> None:
 
 
 @pytest.mark.both_engines
-def test_consents_that_are_sent_at_once_move_the_key_once(sale: Sale) -> None:
+def test_simultaneous_consents_move_the_key_once(sale: Sale) -> None:
     it = Issued(sale)
     body = {"proof": typed(OPERATOR, it.challenge()["typedData"])}
     answers = sale.at_once(*[("POST", it.path, {"json": body})] * 6)

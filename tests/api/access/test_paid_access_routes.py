@@ -186,7 +186,7 @@ def test_money_found_by_the_wrong_quote_still_pays_the_right_one(paid):
 
 
 @pytest.mark.both_engines
-def test_claims_sent_at_once_issue_one_key(paid):
+def test_simultaneous_claims_issue_one_key(paid):
     quote = paid.quoted()
     body = claim_body(quote, paid.pay(quote))
     answers = paid.together(*[body] * 8)

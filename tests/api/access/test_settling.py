@@ -206,7 +206,7 @@ def test_a_nonce_that_somebody_else_uses_up_is_given_up_for_the_next(service: Pa
     assert charged(service, payload) == 2_000
 
 
-def test_nonces_that_are_missing_are_filled_so_that_none_waits_for_ever(service: Paying) -> None:
+def test_missing_nonces_are_filled_so_that_none_waits_for_ever(service: Paying) -> None:
     """Models a chain that continues from an older state, and a ledger restored from an older backup."""
     relayer = RELAYER.address.lower()
     service.chain.nonces[relayer] = 3
@@ -318,7 +318,7 @@ def test_two_processes_that_settle_the_same_payment_take_it_once_and_give_one_an
     assert unsound(service.ledger) == set()
 
 
-def test_payments_at_once_get_nonces_in_a_row(service: Paying) -> None:
+def test_simultaneous_payments_get_consecutive_nonces(service: Paying) -> None:
     payloads = [service.signed() for _ in range(8)]
 
     async def at_once() -> list[httpx.Response]:

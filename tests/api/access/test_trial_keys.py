@@ -83,7 +83,7 @@ def test_a_lost_answer_is_kept_for_a_day(service: KeyedService) -> None:
 
 
 @pytest.mark.both_engines
-def test_a_challenge_that_is_answered_many_times_at_once_gives_one_key(service: KeyedService) -> None:
+def test_simultaneous_answers_to_one_challenge_give_one_key(service: KeyedService) -> None:
     body = signed(ADA, challenged(service, ADA))
     answers = service.ask_at_once(*[("POST", PATH + ADA.address, {}, {"json": body})] * 6)
     assert {answer.status_code for answer in answers} == {201}
@@ -92,7 +92,7 @@ def test_a_challenge_that_is_answered_many_times_at_once_gives_one_key(service: 
 
 
 @pytest.mark.both_engines
-def test_wallets_of_one_network_that_ask_at_once_get_as_many_keys_as_it_has(service: KeyedService) -> None:
+def test_simultaneous_wallets_of_one_network_get_as_many_keys_as_the_network_allows(service: KeyedService) -> None:
     wallets = [wallet(number) for number in range(10, 18)]
     bodies = [signed(each, challenged(service, each)) for each in wallets]
     answers = service.ask_at_once(

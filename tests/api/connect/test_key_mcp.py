@@ -410,7 +410,7 @@ class Owner:
         )
 
 
-def test_an_owner_is_asked_and_the_audit_names_his_client_as_a_claim(service):
+def test_an_owner_is_asked_and_the_audit_names_the_client_as_a_claim(service):
     issued, store = governed(service, "local:asked")
     owner = Owner("accept", "refuse", "decline", "cancel")
 
@@ -500,7 +500,7 @@ def test_a_client_that_never_answers_leaves_nothing_behind(service):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_a_client_that_can_ask_nobody_gets_a_pending_id_and_a_link(service, mode):
+def test_a_client_that_can_not_ask_its_user_gets_a_pending_id_and_a_link(service, mode):
     issued, store = governed(service, f"local:unasked-{mode}")
 
     async def session():

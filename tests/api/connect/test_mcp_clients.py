@@ -137,7 +137,7 @@ def test_a_tool_that_does_not_exist_is_a_protocol_error(service, mode):
     asyncio.run(asked())
 
 
-def test_a_ceremony_goes_on_after_a_restart_in_its_middle(service):
+def test_a_ceremony_continues_after_a_restart_in_its_middle(service):
     async def first():
         async with Client(service.url) as client:
             paired = await call(client, "svc_connect_handshake", pairing_code=service.pairing_code())

@@ -237,7 +237,7 @@ def test_an_unpaired_caller_is_told_how_to_pair_whatever_else_is_wrong(service, 
     assert "pairing code" in problem["fix"]
 
 
-def test_many_at_once_are_each_answered_with_their_own(service):
+def test_many_simultaneous_requests_each_get_their_own_answer(service):
     async def asked():
         import httpx
 

@@ -43,7 +43,7 @@ def told(answer):
 
 
 @pytest.mark.both_engines
-def test_a_session_has_a_minute_of_its_own(service):
+def test_a_session_has_its_own_budget_per_minute(service):
     token = paired(service)
     status = post(call("svc_connect_status", session_token=token))
     *answers, last = service.ask(*[status] * (SESSION_REQUESTS_A_MINUTE + 1))

@@ -80,7 +80,7 @@ def test_an_action_has_what_a_wallet_shows(service, path):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_browser_gets_leave_to_post(service, path):
+def test_browsers_may_post(service, path):
     (answer,) = service.ask(("OPTIONS", path, {"access-control-request-method": "POST"}, {}))
     assert (answer.status_code, answer.content) == (204, b"")
     check_fields_of_wallets(answer)

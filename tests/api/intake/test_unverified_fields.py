@@ -69,7 +69,7 @@ def test_a_consent_of_the_future_is_refused_and_nothing_is_kept(service, sent, p
 
 
 @pytest.mark.parametrize("ahead_s", [-86_400, 0, 60])
-def test_a_clock_that_is_a_minute_ahead_is_taken_and_never_puts_consent_after_receipt(service, ahead_s):
+def test_a_clock_that_is_a_minute_ahead_is_accepted_and_never_puts_consent_after_receipt(service, ahead_s):
     answer = register(service, HUMAN | as_texts({"consentAt": NOW + timedelta(seconds=ahead_s)})).json()
     wanted = min(NOW, NOW + timedelta(seconds=ahead_s))
     assert answer["consentAt"] == wanted.strftime("%Y-%m-%dT%H:%M:%SZ")

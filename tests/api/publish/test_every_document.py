@@ -150,7 +150,7 @@ def test_unknown_addresses_of_programs_answer_browsers_with_a_problem_too(site, 
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
-def test_other_methods_are_405_and_options_gives_leave(site):
+def test_other_methods_are_405_and_options_names_the_right_ones(site):
     for path, answer in site.each("POST", DISCOVERY):
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, OPTIONS"), path
         assert answer.json()["code"] == "method_not_allowed"
@@ -224,7 +224,7 @@ def test_no_sibling_of_a_page_asset_has_an_address(site):
     assert answer.json()["code"] == "route_unknown"
 
 
-def test_every_address_of_the_sitemap_answers_and_none_is_a_robots_disallowed_one(site):
+def test_every_address_of_the_sitemap_answers_and_none_is_disallowed_by_robots_txt(site):
     sitemap, robots = site.ask(("GET", "/sitemap.xml", {}), ("GET", "/robots.txt", {}))
     urls = [each.text for each in ElementTree.fromstring(sitemap.content).findall("{*}url/{*}loc")]
     paths = {url.removeprefix(f"https://svc.example{PREFIX}") for url in urls}

@@ -82,7 +82,7 @@ def test_published_documents_cost_a_keys_day_only_once_the_address_has_no_reques
         assert [(answer.status_code, list(policies(answer))) for answer in unknown] == [(429, ["permin"])]
 
 
-def test_a_key_whose_day_is_used_up_still_gets_what_needs_no_key(service: WholeService):
+def test_a_key_whose_day_is_used_up_still_reaches_routes_that_need_no_key(service: WholeService):
     key = {"Authorization": f"Bearer {service.key(Tier.FREE)}"}
     used_up = asked(service, *["/api/v2/world-model/live"] * 101, **key)
     assert [answer.status_code for answer in used_up] == [200] * 100 + [429]

@@ -154,7 +154,7 @@ def test_a_range_is_of_the_body_as_it_is_also_for_a_client_that_accepts_gzip(hou
 
 
 @pytest.mark.parametrize("path", [LIST, DOCUMENT])
-def test_a_client_that_rules_out_the_body_as_it_is_gets_no_range(house, path):
+def test_a_client_that_excludes_the_identity_encoding_gets_no_range(house, path):
     asked = {"accept-encoding": "gzip, identity;q=0", "range": "bytes=1-2"}
     whole = ask(house, "GET", path, asked)
     if path == DOCUMENT:

@@ -68,7 +68,7 @@ def test_the_default_file_and_the_same_variant_have_equal_rows(house):
         assert computed[field] == published[field]
 
 
-def test_a_variant_answers_conditionally_too(house):
+def test_a_variant_answers_conditional_requests_too(house):
     first = get(house, f"{MAP}?limit=60")
     again = get(house, f"{MAP}?limit=60", {"if-none-match": f'"x", W/{first.headers["etag"]}'})
     assert (again.status_code, again.content) == (304, b"")

@@ -225,7 +225,7 @@ def test_an_erased_decision_binds_no_more(kim, act, way):
     assert svc("audit")["ok"] is True
 
 
-def test_a_later_correction_goes_on_when_the_one_before_it_is_erased(kim, tmp_path):
+def test_a_later_correction_still_holds_when_the_one_before_it_is_erased(kim, tmp_path):
     kim.notes(club=NOTE)
     rent = kim.id_of(RENT)
     first = kim.corrects(RENT, **LATER)["signalId"]

@@ -291,7 +291,7 @@ def test_quotas_sizes_and_media_types_hold(service):
     assert ask(service, "GET", EXPORT, ada, params={"cursor": "x"}).json()["code"] == "cursor_invalid"
 
 
-def test_two_imports_at_once_write_each_node_once(service):
+def test_two_simultaneous_imports_write_each_node_once(service):
     ada = key(service)
     content = file_of(*(node(f"n{number}") for number in range(60)))
     assert len(content) > APPLIED_HERE_BYTES  # workers judge them in parallel

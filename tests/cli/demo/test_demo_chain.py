@@ -110,7 +110,7 @@ def data_dir(tmp_path, short_demo, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_run_stop_run_goes_on_from_the_dump(tmp_path, written_demo):
+def test_run_stop_run_continues_from_the_dump(tmp_path, written_demo):
     data_dir, said = tmp_path, Said()
     shutil.copytree(written_demo[0] / "demo", data_dir / "demo")
     first = DemoChain.start(data_dir, said)

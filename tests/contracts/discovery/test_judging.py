@@ -68,7 +68,7 @@ def test_a_capability_that_answers_wrongly_is_off_with_its_reason(
     assert standing(answers=answers)[id_] == expected
 
 
-def test_a_refusal_for_the_number_of_requests_says_nothing():
+def test_a_refusal_for_the_number_of_requests_is_no_finding():
     assert "connect" not in standing(answers=Answers(health=HEALTHY, statuses={("OPTIONS", "/mcp"): 429}))
 
 

@@ -126,7 +126,7 @@ def test_lines_are_alike_if_only_their_ends_differ(first: bytes, like: bytes, un
         )
     ],
 )
-def test_an_edge_with_more_to_read_than_its_ends_is_read_by_itself(line: bytes, edge: EdgeRecord) -> None:
+def test_an_edge_with_more_members_than_its_ends_is_read_on_its_own(line: bytes, edge: EdgeRecord) -> None:
     assert lines_like(line, edge) is None
 
 

@@ -121,5 +121,5 @@ def test_the_trials_job_erases_ended_trials(installation: Installation) -> None:
         assert reader.rows("world_nodes_of_owner", owner=ADA.address.lower()) == []
 
 
-def test_a_wallets_month_is_over_before_its_trial_is_forgotten() -> None:
+def test_a_wallets_month_ends_before_its_trial_is_forgotten() -> None:
     assert PLAN.wallet_days <= PLAN.days + PLAN.erased_after_days

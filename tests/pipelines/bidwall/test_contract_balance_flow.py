@@ -156,7 +156,7 @@ def test_events_above_finality_are_pending_and_go_with_a_reorg(place):
     assert [(each.value_raw, each.finality) for each in place.events()] == [("3", "final"), ("1", "final")]
 
 
-def test_a_run_goes_on_from_its_checkpoint_and_another_contract_starts_over(place):
+def test_a_run_continues_from_its_checkpoint_and_another_contract_starts_over(place):
     forget_unless_of(place.connection, CONTRACT_TRANSFERS, place.bidwall, 0)
     place.send(place.usdc, "mint(address,uint256)", place.bidwall, 1)
     place.mine(3)

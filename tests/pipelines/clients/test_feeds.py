@@ -90,7 +90,7 @@ def test_all_tries_together_end_in_time(server: FeedServer, reply: Reply) -> Non
     assert time.monotonic() - started < 50  # the slow one would take sixty
 
 
-def test_a_service_that_comes_back_at_once_is_heard(server: FeedServer) -> None:
+def test_a_service_that_recovers_at_once_is_read(server: FeedServer) -> None:
     replies = iter([DEAD, Reply({"count": 1})])
     server.replies["/"] = lambda _: next(replies)
     assert ask(server.url + "/", Count).value == Count(1)
@@ -147,7 +147,7 @@ def test_an_error_that_is_not_the_sources_fault_is_raised() -> None:
 NOON = datetime(2026, 1, 2, 12, 0, 30, tzinfo=UTC)
 
 
-def test_a_source_is_asked_once_in_a_minute_of_the_clock_and_not_while_it_wants_rest(tmp_path) -> None:
+def test_a_source_is_polled_once_per_minute_and_not_during_its_back_off(tmp_path) -> None:
     with Warehouse(tmp_path).connect() as connection:
         assert may_ask(connection, "dexscreener", NOON)
         record_attempt(connection, Attempt("dexscreener", NOON, 40, None, Quality.EXACT))

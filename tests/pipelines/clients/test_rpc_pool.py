@@ -103,7 +103,7 @@ def test_retry_after_is_obeyed():
         assert time.monotonic() - started >= 1.0
 
 
-def test_a_limit_without_retry_after_backs_off_and_goes_on():
+def test_a_limit_without_retry_after_backs_off_and_continues():
     with FaultNode(CHAIN, Fault("eth_blockNumber", always(Reply(b"", 429)), times=3)) as node:
         assert ask(node.url) == hex(200)
 

@@ -213,7 +213,7 @@ def test_a_page_is_markdown_for_whoever_prefers_that(house, accept, markdown):
 
 
 @pytest.mark.parametrize("path", [PLAIN.path, PAGE.path, "/text.txt", "/api/kinds"])
-def test_a_page_of_another_origin_gets_leave_to_read(house, path):
+def test_a_page_of_another_origin_may_read(house, path):
     counter = Counted()
     answer = ask(house, path, "OPTIONS", {"access-control-request-method": "GET"}, take=counter.take)
     assert (answer.status_code, answer.content, counter.taken) == (204, b"", 0)
@@ -222,7 +222,7 @@ def test_a_page_of_another_origin_gets_leave_to_read(house, path):
     assert "If-None-Match" in answer.headers["access-control-allow-headers"]
 
 
-def test_a_page_of_another_origin_gets_leave_to_write_to_the_rooms(house):
+def test_a_page_of_another_origin_may_write_to_the_rooms(house):
     answer = ask(house, "/api/intake", "OPTIONS", {"access-control-request-method": "POST"})
     assert answer.status_code == 204
     assert {"POST", "PUT", "DELETE"} <= set(answer.headers["access-control-allow-methods"].split(", "))

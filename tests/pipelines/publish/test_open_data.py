@@ -113,7 +113,7 @@ def test_lists_transfers_and_prices_are_read_with_exact_and_rounded_amounts(publ
     assert rows(published, "select block, holders from 'DATA/holder_lists.csv' order by block") == [(20, 70), (40, 70)]
 
 
-def test_a_minute_reads_the_first_rows_of_what_moved_and_takes_the_others_as_they_are_published(house):
+def test_a_minute_reads_only_the_first_rows_of_moved_tables_and_reuses_the_other_published_ones(house):
     def shown() -> dict[str, tuple[int, list[str | None]]]:
         tables = json.loads((house.current / "public/first-rows.json").read_bytes())["tables"]
         return {table["dataset"]: (table["total"], table["rows"][0]) for table in tables if table["rows"]}
@@ -223,7 +223,7 @@ def test_the_manifest_names_what_each_public_address_answers(published):
     asyncio.run(compare())
 
 
-def test_a_price_tick_writes_the_day_s_prices_and_what_names_the_generation_only(house):
+def test_a_price_tick_writes_only_the_day_s_prices_and_the_documents_that_name_the_generation(house):
     before, version = files(house), sound_manifest(house).version
     put_prices(house, (house.now, "0.7"))
     tick(house)

@@ -252,7 +252,7 @@ ALIKE = answer(*many_rows(FEWEST_ROWS + 30))
 
 @settings(max_examples=150 * ROUNDS)
 @given(st.integers(0, len(ALIKE) - 1), st.sampled_from(b'"\\{}[]:,x0fFg \n\x00\xff'))
-def test_a_changed_byte_is_read_at_once_as_it_is_one_by_one(place, byte):
+def test_a_changed_byte_is_read_in_bulk_as_it_is_one_by_one(place, byte):
     body = ALIKE[:place] + bytes([byte]) + ALIKE[place + 1 :]
     assert as_read(body) == as_read_one_by_one(body)
 

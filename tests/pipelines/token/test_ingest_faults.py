@@ -51,7 +51,7 @@ def test_a_second_run_reads_only_what_is_new(connection):
     assert_contiguous(connection)
 
 
-def test_a_slice_ends_with_its_budget_and_the_next_goes_on(connection):
+def test_a_slice_ends_with_its_budget_and_the_next_continues(connection):
     # all ranges are requested at once, and only the first one is answered in time
     late = Fault("eth_getLogs", lambda call: Reply(delay_s=HANG_S) if blocks_asked(call)[0] else None)
     with FaultNode(chain(), late) as node:

@@ -91,7 +91,7 @@ def test_a_later_change_replaces_the_stored_row(ledger: Ledger, tmp_path: Path) 
         assert connection.execute("select state from raw_ledger__keys").fetchall() == [("revoked",)]
 
 
-def test_changes_of_others_are_no_reason_to_take_over(ledger: Ledger) -> None:
+def test_changes_of_other_kinds_cause_no_sync(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         tx.changed("world_event", "goal:1")
     assert not ACCESS.has_moved(ledger, 0)

@@ -36,7 +36,7 @@ from warehouse.access.claims import (
 from warehouse.ledger.ledger import Ledger, open_ledger
 
 
-def test_threads_that_redeem_one_quote_at_once_get_one_key(ledger: Ledger) -> None:
+def test_threads_that_redeem_one_quote_simultaneously_get_one_key(ledger: Ledger) -> None:
     for _ in range(4):
         with ledger.transaction() as tx:
             quote = open_quote(tx, payer="0x" + transaction_hash()[2:42])

@@ -62,7 +62,7 @@ def test_a_status_is_stored_and_read_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"jobs": 1}', b"\xff"])
-def test_a_damaged_file_counts_as_none_and_is_replaced(tmp_path: Path, content: bytes):
+def test_a_damaged_file_counts_as_missing_and_is_replaced(tmp_path: Path, content: bytes):
     (tmp_path / FILE_NAME).write_bytes(content)
     assert job_facts(tmp_path) == ()
     update_run_status(tmp_path, lambda before: after("success"))

@@ -25,7 +25,7 @@ def test_a_column_of_texts_holds_each_text(values: list[str]) -> None:
 
 @pytest.mark.parametrize("missing", [None, 0, 7])
 @given(values=st.lists(st.integers(0, 9)))
-def test_a_column_of_numbers_has_none_where_one_is_missing(missing: int | None, values: list[int]) -> None:
+def test_a_column_of_numbers_has_a_null_if_one_is_missing(missing: int | None, values: list[int]) -> None:
     column = plain(np.array(values, np.int64), pa.int64(), missing=missing)
     column.validate(full=True)
     assert column.to_pylist() == [None if value == missing else value for value in values]

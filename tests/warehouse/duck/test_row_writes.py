@@ -29,7 +29,7 @@ def test_a_row_is_written_by_names_with_its_time_in_utc(connection: duckdb.DuckD
     assert rows(connection) == [("a", datetime(2026, 1, 1, 12), str(2**255), None)]  # noqa: DTZ001 - as DuckDB has it
 
 
-def test_several_rows_are_written_at_once_and_none_at_all(connection: duckdb.DuckDBPyConnection):
+def test_several_rows_and_no_rows_are_written_in_one_call(connection: duckdb.DuckDBPyConnection):
     insert(connection, "seen", ({"id": name, "note": name.upper()} for name in "ab"))
     insert(connection, "seen", [])
     assert rows(connection) == [("a", None, None, "A"), ("b", None, None, "B")]

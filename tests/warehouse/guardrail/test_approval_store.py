@@ -35,7 +35,7 @@ def test_an_approval_is_taken_once_and_another_one_too(ledger: Ledger) -> None:
     assert [change.kind for change in ledger.changes_after(0, 10)] == ["guardrail_approval"] * 2
 
 
-def test_threads_that_take_one_approval_at_once_take_it_once(ledger: Ledger) -> None:
+def test_threads_that_take_one_approval_simultaneously_take_it_once(ledger: Ledger) -> None:
     with ThreadPoolExecutor(8) as threads:
         for number in range(10):
             assert sum(threads.map(partial(take, ledger), [approval(number)] * 8)) == 1

@@ -221,7 +221,9 @@ def test_a_damaged_file_may_be_deleted(tmp_path: Path) -> None:
     assert "delete the file" in caught.value.cure
 
 
-def test_counters_go_on_after_postgresql_dropped_the_connection(postgres: TemporaryPostgres, tmp_path: Path) -> None:
+def test_counters_keep_working_after_postgresql_dropped_the_connection(
+    postgres: TemporaryPostgres, tmp_path: Path
+) -> None:
     database = postgres.new_database()
     counters = open_counters(Settings(_env_file=None, ledger_url=postgres.url(database)), tmp_path)
     assert counters.take("a", 2, 60, NOON_S).remaining == 1

@@ -56,7 +56,7 @@ def test_events_of_the_graph_are_on_the_feed_without_being_noted_again(ledger: L
     assert [change.seq for change in ledger.changes_after(3, 1)] == [4]
 
 
-def test_a_page_of_the_feed_goes_on_where_the_last_one_ended(ledger: Ledger) -> None:
+def test_a_page_of_the_feed_continues_where_the_last_one_ended(ledger: Ledger) -> None:
     with ledger.transaction() as tx:
         for number in range(5):
             tx.changed("intake", str(number))
@@ -128,7 +128,7 @@ def test_a_writer_that_is_held_up_for_too_long_gets_an_error_and_has_written_not
     impatient.close()
 
 
-def test_threads_that_write_at_once_get_a_gapless_feed_in_the_order_of_commits(ledger: Ledger) -> None:
+def test_threads_that_write_simultaneously_get_a_gapless_feed_in_the_order_of_commits(ledger: Ledger) -> None:
     committed: list[int] = []
 
     def write(writer: int) -> None:
@@ -159,7 +159,7 @@ def test_the_reads_of_a_transaction_stay_true_until_it_commits(ledger: Ledger) -
         assert all(pool.map(read_then_write, range(24)))
 
 
-def test_processes_that_write_at_once_lose_and_duplicate_nothing(ledger_settings: Settings) -> None:
+def test_processes_that_write_simultaneously_lose_and_duplicate_nothing(ledger_settings: Settings) -> None:
     ledger = open_ledger(ledger_settings, ledger_settings.data_dir)
     seen: list[tuple[int, str, str]] = []
 

@@ -134,7 +134,7 @@ def test_opening_again_keeps_what_was_written(ledger_settings: Settings) -> None
     second.close()
 
 
-def test_processes_that_open_a_new_ledger_at_once_all_succeed(unopened_settings: Settings) -> None:
+def test_processes_that_open_a_new_ledger_simultaneously_all_succeed(unopened_settings: Settings) -> None:
     with ExitStack() as stack:
         starting = [stack.enter_context(started(open_and_close, unopened_settings)) for _ in range(2)]
         assert [process.wait(timeout=HANG_S) for process in starting] == [0, 0]
@@ -300,7 +300,9 @@ def test_a_postgresql_without_that_database_is_named(postgres: TemporaryPostgres
     assert "SVC_LEDGER_URL" in caught.value.cure
 
 
-def test_a_ledger_goes_on_after_postgresql_dropped_its_connections(postgres: TemporaryPostgres, tmp_path: Path) -> None:
+def test_a_ledger_keeps_working_after_postgresql_dropped_its_connections(
+    postgres: TemporaryPostgres, tmp_path: Path
+) -> None:
     database = postgres.new_database()
     ledger = open_ledger(Settings(_env_file=None, ledger_url=postgres.url(database)), tmp_path)
     with postgres.connect() as admin:

@@ -119,7 +119,7 @@ def test_the_whole_is_stale_when_the_first_of_its_numbers_is(house):
     assert document["staleAfter"] < body(house, "/api/token/holders")["staleAfter"]
 
 
-def test_a_number_that_is_old_already_makes_the_whole_stale_with_its_reason(house):
+def test_a_number_that_is_already_old_makes_the_whole_stale_with_its_reason(house):
     house.read_chain(mint(70), 20)
     put_price(house, stale=True, reason="timeout")
     house.publish(*PATHS)

@@ -68,7 +68,7 @@ def exported(ledger: Ledger, owner: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("doing", "least"), [("judging", 100), pytest.param("writing", 40, marks=pytest.mark.soak), ("writing", 160)]
 )
-def test_an_import_goes_on_after_a_kill(ledger_settings: Settings, tmp_path: Path, doing: str, least: int) -> None:
+def test_an_import_continues_after_a_kill(ledger_settings: Settings, tmp_path: Path, doing: str, least: int) -> None:
     file = write_file(tmp_path / "graph.jsonl")
     with importing_in(ledger_settings, file, OWNER) as process:
         assert process.stdout is not None

@@ -488,7 +488,7 @@ def test_no_edge_is_written_to_a_node_that_is_erased_meanwhile(
 
 
 @pytest.mark.parametrize("edge_type", ["INFORMED_BY", "SUPERSEDES", "OWNED_BY", "SHOES"])
-def test_edges_that_are_read_many_at_once_are_stored_as_if_each_were_read_by_itself(
+def test_edges_read_in_bulk_are_stored_as_if_read_one_by_one(
     still: Ledger, monkeypatch: pytest.MonkeyPatch, edge_type: str
 ) -> None:
     """Between nodes that are plain, that are not, and that the file does not contain, and in parts that end between

@@ -126,7 +126,7 @@ def test_a_query_of_the_past_equals_a_replay(
 
 
 @pytest.mark.parametrize("known", [0, 3])
-def test_an_edge_that_is_forgotten_by_now_never_was(connection: duckdb.DuckDBPyConnection, known: int) -> None:
+def test_an_edge_that_was_forgotten_since_never_existed(connection: duckdb.DuckDBPyConnection, known: int) -> None:
     told = edge("a", "b", owner="0xaa")
     tombstone = msgspec.structs.replace(told, owner="forgotten", actor="forgotten", valid_to=told.recorded_at)
     history = events_of([node("a"), node("b"), told, tombstone])

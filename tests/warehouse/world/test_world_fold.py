@@ -193,7 +193,7 @@ def test_a_forgotten_public_node_breaks_no_data_contract(stores: tuple[Ledger, C
     assert set(gather_facts(connection, "core_world__nodes").values()) == {0}
 
 
-def test_counts_of_ledger_and_tables_agree_and_leave_out_what_is_private_or_over(
+def test_counts_of_ledger_and_tables_agree_and_leave_out_private_and_ended_nodes(
     stores: tuple[Ledger, Connection],
 ) -> None:
     ledger, connection = stores

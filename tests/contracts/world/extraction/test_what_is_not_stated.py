@@ -625,7 +625,7 @@ def test_a_dependency_that_a_sentence_doubts_denies_or_ends_is_no_edge(text):
 @pytest.mark.parametrize(
     ("box", "status"), [("[-]", "cancelled"), ("[/]", "open"), ("[ ]", "open"), ("[x]", "done"), ("[X]", "done")]
 )
-def test_a_box_has_the_state_of_the_task(box, status):
+def test_the_checkbox_gives_the_state_of_the_task(box, status):
     graph = read(f"# Tasks\n\n- {box} cancel the paper\n\n## Notes\n\n- {box} sail")
     assert [(node.title, node.properties) for node in graph.nodes if node.type == "Task"] == [
         ("cancel the paper", {"status": status}),
@@ -1034,7 +1034,7 @@ def test_a_day_until_which_something_must_be_done_is_a_due_date(text):
     assert "2026-12-01" in [node.properties.get("due_on") for node in read(f"# T\n\n{text}").nodes]
 
 
-def test_a_column_of_deadlines_has_none_where_the_day_is_called_off():
+def test_a_column_of_deadlines_gives_no_due_date_if_the_day_is_called_off():
     graph = read("| Task | Deadline |\n|--|--|\n| Row | 2026-12-01 (cancelled) |\n| Sail | 2026-12-02 |")
     assert "due_on" not in properties(graph, "Row")
     assert properties(graph, "Sail")["due_on"] == "2026-12-02"
@@ -1081,7 +1081,7 @@ def test_mathematics_between_two_dollar_signs_holds_no_amount():
     assert all("amounts" not in node.properties for node in table.nodes)
 
 
-def test_a_known_label_with_its_value_in_bold_is_read_where_the_sentence_goes_on():
+def test_a_known_label_with_its_value_in_bold_is_read_if_the_sentence_continues():
     graph = read("# T\n\n**Owner: Ann Lee** and **Due: 2026-05-01**")
     assert edges(graph) == {("T", "OWNED_BY", "Ann Lee")}
     assert len(titles(read("# T\n\n**Decision: sell the boat** to Ruth"), "Decision")) == 1
