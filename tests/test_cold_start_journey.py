@@ -164,9 +164,9 @@ def uses_the_key(api: Api, key: str) -> None:
     written = api.call("world_model_signal", signal, key=key)
     assert written.status_code == 201, written.text
     asked = api.follow(written, "query", key).json()["data"]
-    assert [each["title"] for each in asked["nodes"]] == [signal["title"]]
+    assert [node["title"] for node in asked["nodes"]] == [signal["title"]]
     live = api.call("world_model_live", key=key).json()["data"]
-    assert asked["nodes"][0]["id"] in [each["id"] for each in live["nodes"]]
+    assert asked["nodes"][0]["id"] in [node["id"] for node in live["nodes"]]
 
     dangerous = {"action": "rm -rf / --no-preserve-root", "severity": "high"}
     verdict = api.call("guardrail_check", dangerous, key=key).json()["data"]
@@ -194,7 +194,7 @@ async def pairs(agent: Agent, setting: Setting) -> None:
     """Follows the catalog of AI services to the server's card, and the card to the endpoint, and carries out the whole
     plan."""
     entries = agent.read(agent.base_url + AI_CATALOG)["entries"]
-    card = agent.read(next(each["url"] for each in entries if each["type"] == SERVER_CARD))
+    card = agent.read(next(entry["url"] for entry in entries if entry["type"] == SERVER_CARD))
     (remote,) = card["remotes"]
     async with Client(remote["url"]) as client:
         assert client.protocol_version in remote["supportedProtocolVersions"]

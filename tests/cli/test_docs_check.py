@@ -96,8 +96,8 @@ def test_each_fault_is_found(site: Site, names: list[str]):
     defects = site.defects()
     for name in names:
         _, document, what = FAULTS[name]
-        found = [each for each in defects if each.document == document and what in each.what]
-        assert found, (name, [(each.document, each.what) for each in defects])
+        found = [defect for defect in defects if defect.document == document and what in defect.what]
+        assert found, (name, [(defect.document, defect.what) for defect in defects])
         assert all(each.cure for each in found)
 
 

@@ -54,7 +54,9 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     assert running == {"api", "worker", "dagster code server", "dagster web server", "dagster daemon"}
     assert "already" in installation.svc("run").stderr
     for arguments in COMMANDS:
-        said = installation.called(*(each.format(base_url=installation.base_url) for each in arguments), "--json")
+        said = installation.called(
+            *(argument.format(base_url=installation.base_url) for argument in arguments), "--json"
+        )
         assert said.exit_code == 0, (arguments, said.output)
         assert json.loads(said.stdout)["ok"] is True, arguments
     held = installation.ranges()

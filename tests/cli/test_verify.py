@@ -95,9 +95,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
         )
         context = DocumentContext(connection, lists_dir(data_dir), Installation("http://site.example"))
         documents = {
-            each.path: render(each, read(each, context), Origin("g1", NOW))
-            for each in PROJECTIONS
-            if each.path in (HOLDERS, MAP)
+            projection.path: render(projection, read(projection, context), Origin("g1", NOW))
+            for projection in PROJECTIONS
+            if projection.path in (HOLDERS, MAP)
         }
     return {**documents, FILE: (lists_dir(data_dir) / f"holders-{BLOCK}.csv.gz").read_bytes()}
 

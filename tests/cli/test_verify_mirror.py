@@ -73,7 +73,7 @@ def ask(house, tmp_path):
 
         with httpx.Client(transport=httpx.MockTransport(answer)) as client:
             checks = mirror_checks(client, MIRROR, BASE_URL, keys_file, seen, house.now + late)
-        return [f"{each.name}: {each.detail}" for each in checks if each.outcome is not Outcome.OK]
+        return [f"{check.name}: {check.detail}" for check in checks if check.outcome is not Outcome.OK]
 
     return asked
 
@@ -98,7 +98,7 @@ def test_a_copy_may_lead_from_documents_to_folders_of_the_same_name(house, sites
         with httpx.Client() as client:
             checks = mirror_checks(client, address, BASE_URL, keys, None, house.now)
         server.shutdown()
-    assert [each.detail for each in checks if each.outcome is not Outcome.OK] == []
+    assert [check.detail for check in checks if check.outcome is not Outcome.OK] == []
 
 
 def test_a_mirror_that_limits_requests_is_waited_for_and_then_not_checked(house, sites, tmp_path):
@@ -118,7 +118,7 @@ def test_a_mirror_that_limits_requests_is_waited_for_and_then_not_checked(house,
 
         with httpx.Client(transport=httpx.MockTransport(answer)) as client:
             checks = mirror_checks(client, MIRROR, BASE_URL, keys, None, house.now, sleep=slept.append)
-        return [(each.outcome, each.detail) for each in checks if each.outcome is not Outcome.OK]
+        return [(check.outcome, check.detail) for check in checks if check.outcome is not Outcome.OK]
 
     assert (limited(1), slept) == ([], [200.0])
     assert limited(9) == [(Outcome.UNKNOWN, f"{LIST} is not checked: the mirror answers 429")]

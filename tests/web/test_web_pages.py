@@ -275,8 +275,8 @@ def test_a_wallet_finds_shows_and_runs_an_action(base_url: str, web_tools: WebTo
 def test_readers_of_paid_apis_find_nothing_that_claims_to_be_payable(base_url: str, web_tools: WebTools):
     found = web_tools.run("agentcash.mjs", base_url)
     assert found["routes"]
-    assert [each for each in found["routes"] if each.get("protocols") or each.get("pricing")] == []
-    assert [each for each in found["warnings"] if each.get("severity") == "error"] == []
+    assert [route for route in found["routes"] if route.get("protocols") or route.get("pricing")] == []
+    assert [warning for warning in found["warnings"] if warning.get("severity") == "error"] == []
 
 
 def test_the_pictures_of_the_pages_fit_a_sheet(pictures: Path, tmp_path: Path):

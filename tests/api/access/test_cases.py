@@ -159,8 +159,8 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     with sale.ledger.read() as reader:
         payments = payments_of_claim(reader, data["claim"]["claimId"])
         claim = find_claim(reader, data["claim"]["claimId"])
-    assert {each.transaction_hash for each in payments} == {first_paid, rest_paid}
-    assert claim is not None and claim.amount == sum(each.amount for each in payments)
+    assert {payment.transaction_hash for payment in payments} == {first_paid, rest_paid}
+    assert claim is not None and claim.amount == sum(payment.amount for payment in payments)
     assert count(sale.ledger, "api_keys") == 1
     assert waiting(sale) == []
     assert unsound(sale.ledger) == set()

@@ -186,8 +186,8 @@ def test_keys_that_disagree_or_are_no_longer_valid_are_no_keys(shop: KeyedServic
     shop.change(suspend_key, suspended)
     both = bearer(good) | {"X-Api-Key": other.key.reveal()}
     refusals = [shop.check(headers)[0] for headers in (both, bearer(revoked), bearer(suspended))]
-    assert [each.status_code for each in refusals] == [401, 401, 401]
-    assert len({each.text.replace(each.json()["requestId"], "") for each in refusals}) == 1
+    assert [refusal.status_code for refusal in refusals] == [401, 401, 401]
+    assert len({refusal.text.replace(refusal.json()["requestId"], "") for refusal in refusals}) == 1
     assert shop.check(bearer(good) | {"X-Api-Key": good.key.reveal()})[0].status_code == 200
     opened = shop.check(bearer(expired))[0]
     assert opened.status_code == 200

@@ -140,8 +140,8 @@ def test_a_transfer_that_fits_two_quotes_pays_one_of_them(sale: Sale) -> None:
     transaction = sale.pay(pair[0])
     requests = [("POST", CLAIM, {"json": body_of(pair[n % 2], transaction)}) for n in range(8)]
     answers = [said(each) for each in sale.at_once(*requests)]
-    assert [each for each in answers if each[0] == 201] == [(201, "issued")]
-    assert {each[1] for each in answers if each[0] != 201} <= {
+    assert [answer for answer in answers if answer[0] == 201] == [(201, "issued")]
+    assert {answer[1] for answer in answers if answer[0] != 201} <= {
         "claim_exists",
         "claim_in_progress",
         "transfer_already_used",

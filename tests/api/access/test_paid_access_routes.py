@@ -210,7 +210,7 @@ def test_wrong_hashes_get_one_answer_whatever_is_wrong_and_no_provider_is_asked(
     ]
     anvil.stop()
     answers = [refused(paid.post(CLAIM, body), 402, "quote_mismatch") for body in bodies]
-    assert len({json.dumps({**each, "requestId": ""}) for each in answers}) == 1
+    assert len({json.dumps({**answer, "requestId": ""}) for answer in answers}) == 1
     silent = paid.claim(quote, transaction)
     assert (silent.status_code, silent.json()["code"]) == (202, "rpc_unavailable")
 

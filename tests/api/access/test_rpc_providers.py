@@ -20,7 +20,7 @@ def chain_with_payment() -> tuple[FakeChain, str]:
 
 
 def views_of(*providers: Provider, transaction: str, **options) -> list[View | Silence]:
-    return asyncio.run(Providers([each.url for each in providers], **options).views(transaction))
+    return asyncio.run(Providers([provider.url for provider in providers], **options).views(transaction))
 
 
 def test_a_provider_is_asked_six_things_about_a_transaction_and_its_chain_once_a_minute():

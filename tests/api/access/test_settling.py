@@ -322,7 +322,7 @@ def test_simultaneous_payments_get_consecutive_nonces(service: Paying) -> None:
     payloads = [service.signed() for _ in range(8)]
 
     async def at_once() -> list[httpx.Response]:
-        posts = (service.client.post(CHECK, json={"action": "ls"}, headers=header(each)) for each in payloads)
+        posts = (service.client.post(CHECK, json={"action": "ls"}, headers=header(payload)) for payload in payloads)
         return await asyncio.gather(*posts)
 
     answers = service.run(at_once())

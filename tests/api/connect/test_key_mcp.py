@@ -338,7 +338,7 @@ def test_the_fault_of_a_call_is_named(service):
                 said = await problem(client, tool, **arguments)
                 assert said["code"] == code, (tool, said)
                 if pointer is not None:
-                    assert pointer in [each["pointer"] for each in said["errors"]], said
+                    assert pointer in [error["pointer"] for error in said["errors"]], said
             issued = service.key("local:careless")
             said = await problem(client, "svc_remember", title=f"The key is {issued.key.reveal()}")
             assert (said["code"], issued.key.reveal() in json.dumps(said)) == ("secret_in_text", False)

@@ -95,7 +95,7 @@ def test_resources_are_what_is_published(service, mode):
     async def read():
         async with Client(service.url, mode=mode) as client:
             listed = (await client.list_resources()).resources
-            assert [each.uri for each in listed] == [each.uri for each in RESOURCES]
+            assert [each.uri for each in listed] == [resource.uri for resource in RESOURCES]
             for each in listed:
                 (contents,) = (await client.read_resource(each.uri)).contents
                 assert isinstance(contents, TextResourceContents)

@@ -57,7 +57,7 @@ def test_sixteen_simultaneous_handshakes_with_one_code_open_one_session(ledger_s
 def test_sixteen_simultaneous_handshakes_with_different_codes_open_sixteen_sessions(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         results = opened(desk.at_once(*[desk.give() for _ in range(RACERS)]))
-        assert len({each.session_token for each in results}) == RACERS
+        assert len({result.session_token for result in results}) == RACERS
 
 
 @pytest.mark.both_engines

@@ -32,7 +32,9 @@ def ask(house: House, *requests: tuple[str, str, dict[str, str]]) -> list[httpx.
 
 
 def test_every_document_is_served_with_its_type_uncounted_and_for_anybody(house: House):
-    counted, free = ([each for each in DOCUMENTS if is_limited(each.path) is limited] for limited in (True, False))
+    counted, free = (
+        [document for document in DOCUMENTS if is_limited(document.path) is limited] for limited in (True, False)
+    )
     asked = [*counted, *free, *free]
     for each, answer in zip(asked, ask(house, *(("GET", each.path, {}) for each in asked)), strict=True):
         assert answer.status_code == 200, each.path
@@ -93,14 +95,14 @@ def test_neighbours_that_do_not_exist_are_a_json_404(house: House, path: str):
 
 def test_before_the_first_probe_the_registry_says_so_and_states_no_time(house: House):
     (answer,) = ask(house, ("GET", CAPABILITIES_PATH, {}))
-    statuses = {each["status"] for each in answer.json()["capabilities"]}
+    statuses = {capability["status"] for capability in answer.json()["capabilities"]}
     assert statuses == {"off"}
-    assert {each["checkedAt"] for each in answer.json()["capabilities"]} == {None}
+    assert {capability["checkedAt"] for capability in answer.json()["capabilities"]} == {None}
 
 
 def test_publishing_again_changes_no_document(house: House):
     def bodies() -> dict[str, bytes]:
-        paths = [each.path for each in DOCUMENTS]
+        paths = [document.path for document in DOCUMENTS]
         table = json.loads((house.current / "public/routes.json").read_text())["routes"]
         return {path: (house.current / "public" / table[path]["file"]).read_bytes() for path in paths}
 

@@ -66,7 +66,7 @@ def test_the_committed_description_has_no_examples():
     contents = [answer.get("content", {}) for answer in [*responses, *description["components"]["responses"].values()]]
     contents += [operation["requestBody"]["content"] for operation in operations if "requestBody" in operation]
     assert [media for content in contents for media in content.values() if "examples" in media] == []
-    assert not any("example" in each for each in parameters)
+    assert not any("example" in parameter for parameter in parameters)
     assert "examples" not in description["components"]
 
 

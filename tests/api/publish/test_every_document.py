@@ -161,7 +161,7 @@ def test_other_methods_are_405_and_options_names_the_right_ones(site):
 
 def test_links_and_redirects_name_paths_under_the_base_url_that_answer(site):
     led = {}
-    for path, answer in site.each("GET", [each.path for each in REDIRECTS]):
+    for path, answer in site.each("GET", [redirect.path for redirect in REDIRECTS]):
         assert answer.status_code == 302
         led[path] = answer.headers["location"]
     for _, answer in site.each("GET", [*PATHS, *led]):

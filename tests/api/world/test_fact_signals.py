@@ -84,7 +84,7 @@ def test_a_joke_does_not_replace_the_cto_and_both_are_shown_with_their_sources(s
     assert facts == {"Grace": True, "Bozo": True}
     (dispute,) = disputes
     assert joke["disputes"] == disputes
-    assert [(each["value"], each["source"], each["sourceClass"]) for each in dispute["claims"]] == [
+    assert [(claim["value"], claim["source"], claim["sourceClass"]) for claim in dispute["claims"]] == [
         ("Grace", "a letter", "document"),
         ("Bozo", "a joke in the chat", "inference"),
     ]

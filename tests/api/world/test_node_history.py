@@ -60,9 +60,9 @@ def test_a_node_shows_its_states_decisions_sources_and_who_corrected_it_and_why(
     assert data["node"]["retracted"] and data["node"]["endedBy"] == second["signalId"]
     assert [each["node"]["retracted"] for each in data["history"]] == [True, False]
     assert data["history"][1]["retiredAt"] == data["history"][0]["node"]["recordedAt"]
-    assert [each["decision"] for each in data["decisions"]] == [second["decision"], first["decision"]]
+    assert [decision["decision"] for decision in data["decisions"]] == [second["decision"], first["decision"]]
     assert [stage["stage"] for stage in data["decisions"][0]["stages"]][:2] == ["immutability", "temporal"]
-    assert [(each["source"], each["sourceClass"]) for each in data["sources"]] == [("a sensor", "inference")]
+    assert [(source["source"], source["sourceClass"]) for source in data["sources"]] == [("a sensor", "inference")]
     (act,) = data["acts"]
     assert (act["kind"], act["by"], act["reason"]) == ("corrects", second["signalId"], "it was dark")
 

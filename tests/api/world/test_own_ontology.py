@@ -97,7 +97,7 @@ def test_words_are_set_read_back_by_version_and_used_by_signals_queries_and_buil
     assert ([edge["type"] for edge in built["edges"]], built["verdict"]) == (["COOKED_WITH"], "approved")
 
     second = ada.set({**KITCHEN, "single_valued_predicates": []}, expectedVersion=1)
-    assert (second["version"], [each["version"] for each in second["versions"]]) == (2, [2, 1])
+    assert (second["version"], [version["version"] for version in second["versions"]]) == (2, [2, 1])
     assert words_of(ada.read(version=1)) == words_of(first) and ada.read(version=0)["node_types"] == {}
     assert ada.set(words_of(second))["version"] == 2, "the same words are no new version"
     assert ada.set(KITCHEN, 409, expectedVersion=1)["code"] == "revision_conflict"
@@ -191,7 +191,7 @@ def test_an_ontology_that_nodes_or_edges_would_not_fit_is_refused_with_their_nam
 def test_words_that_do_not_fit_the_services_are_refused_by_their_place(service, words, pointer):
     answer = Owner(service).set(words, 400)
     assert answer["code"] == "body_invalid"
-    assert pointer in [each["pointer"] for each in answer["errors"]]
+    assert pointer in [error["pointer"] for error in answer["errors"]]
 
 
 @pytest.mark.both_engines

@@ -56,7 +56,7 @@ def test_every_choice_gives_a_whole_plan_of_its_own(urls: ServiceUrls):
         assert shells == {"powershell" if choice.os == "windows" else "sh"}
         for step in plan.steps:
             assert step.checks, (choice, step.id)
-            asked = {name for each in step.files for name in INPUT.findall(each.content)}
+            asked = {name for file in step.files for name in INPUT.findall(file.content)}
             assert asked == {each.name for each in step.inputs}
             assert all(re.fullmatch(each.pattern, each.example) for each in step.inputs)
             assert step.consent or not any(each.personal for each in step.inputs), (choice, step.id)
@@ -108,10 +108,10 @@ def test_steps_that_write_say_so_and_say_what_is_not_undone():
 def test_only_files_below_the_workspace_are_written_and_secret_ones_are_private_to_the_user():
     for choice in CHOICES:
         plan = plan_for(choice, URLS)
-        files = [each for step in plan.steps for each in step.files]
-        assert not [each.path for each in files if each.path.startswith(("/", "~", "$")) or ".." in each.path]
+        files = [file for step in plan.steps for file in step.files]
+        assert not [file.path for file in files if file.path.startswith(("/", "~", "$")) or ".." in file.path]
         private = {"svc.env", "intake-request.json"}
-        modes = {each.path: each.mode for each in files if each.path in private}
+        modes = {file.path: file.mode for file in files if file.path in private}
         assert modes == dict.fromkeys(private, None if choice.os == "windows" else "0600")
 
 
@@ -130,10 +130,10 @@ def test_the_configuration_is_what_the_vendor_documents(assistant: Any):
     assert read == expected.get(assistant, {"mcpServers": {SERVER_NAME: {"type": "http", "url": url}}})
     assert step.source is not None
     assert step.source.startswith(DOCUMENTED_AT[assistant])
-    assert [each.source.startswith(DOCUMENTED_AT[assistant]) for each in step.alternatives] == [True] * (
+    assert [alternative.source.startswith(DOCUMENTED_AT[assistant]) for alternative in step.alternatives] == [True] * (
         assistant != "custom"
     )
-    assert all(url in each.run and SERVER_NAME in each.undo for each in step.alternatives)
+    assert all(url in alternative.run and SERVER_NAME in alternative.undo for alternative in step.alternatives)
     assert not [other.id for other in plan.steps if other.alternatives and other.id != step.id]
 
 

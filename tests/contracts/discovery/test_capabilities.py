@@ -76,7 +76,7 @@ def test_every_route_of_a_capability_is_in_the_description():
 def test_every_operation_under_api_belongs_to_a_capability_or_is_another_way_to_one():
     routes = {route for each in load_capabilities().values() for route in each.routes}
     others = {f"GET {path}" for row in PROJECTIONS for path in row.paths[1:]}
-    others |= {f"GET {each.path}" for each in REDIRECTS}
+    others |= {f"GET {redirect.path}" for redirect in REDIRECTS}
     under = {operation for operation in OPERATIONS if operation.split(" ")[1].startswith(("/api/", "/blink/", "/mcp"))}
     assert {each for each in under - routes - others if not each.startswith("OPTIONS ")} <= {"GET /mcp/server-card"}
 
@@ -88,8 +88,10 @@ def skills(found: dict[str, Any]) -> set[str]:
 SAYS_OFF: dict[str, Callable[[dict[str, Any], str], bool]] = {
     "agent_card": lambda found, id_: id_ not in skills(found),
     "capability_registry": lambda found, id_: any(
-        each["id"] == id_ and (each["status"], each["reason"]) == ("off", "not_configured") and each["missingSettings"]
-        for each in found["capability_registry"]["capabilities"]
+        capability["id"] == id_
+        and (capability["status"], capability["reason"]) == ("off", "not_configured")
+        and capability["missingSettings"]
+        for capability in found["capability_registry"]["capabilities"]
     ),
     "public_contract": lambda found, id_: (
         id_ in found["public_contract"]["capabilities"]["off"]
@@ -99,11 +101,11 @@ SAYS_OFF: dict[str, Callable[[dict[str, Any], str], bool]] = {
         load_capabilities()[id_].description not in found["ai_plugin"]["description_for_model"]
     ),
     "registration_contract": lambda found, id_: (
-        all(each["capability"] != id_ for each in found["registration_contract"]["endpoints"])
+        all(endpoint["capability"] != id_ for endpoint in found["registration_contract"]["endpoints"])
         and all(
-            (each["status"], each["steps"]) == ("off", [])
-            for each in found["registration_contract"]["modes"]
-            if each["capability"] == id_
+            (mode["status"], mode["steps"]) == ("off", [])
+            for mode in found["registration_contract"]["modes"]
+            if mode["capability"] == id_
         )
     ),
 }
@@ -164,7 +166,7 @@ def test_a_capability_that_is_switched_off_is_reported_so_in_every_document_at_o
                 assert not TEXT_SAYS_OFF[name](TEXTS[name](installed()).decode(), load_capabilities()[id_]), name
     assert skills(on) - skills(without) == {id_ for id_ in off if load_capabilities()[id_].skill}
     assert set(without["public_contract"]["capabilities"]["off"]) == off
-    entries = {each["id"]: each for each in without["capability_registry"]["capabilities"]}
+    entries = {capability["id"]: capability for capability in without["capability_registry"]["capabilities"]}
     assert {id_ for id_, each in entries.items() if each["reason"] == "not_configured"} == off
 
 

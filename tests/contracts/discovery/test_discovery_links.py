@@ -26,7 +26,7 @@ STANDARDS = {
 }
 ELSEWHERE = {EVERYTHING["app_url"]}
 DESCRIBED = set(json.loads(OPENAPI_FILE.read_text())["paths"])
-ROUTES = DESCRIBED | {path for row in PROJECTIONS for path in row.paths} | {each.path for each in REDIRECTS}
+ROUTES = DESCRIBED | {path for row in PROJECTIONS for path in row.paths} | {redirect.path for redirect in REDIRECTS}
 ANCHORS = {"/", "/api/v2", "/mcp"}
 """Addresses that identify an API: the start of its paths."""
 
@@ -76,7 +76,7 @@ def test_nothing_secret_is_in_any_document():
 
 def entries(findings: dict[str, Finding], **changes: object) -> dict[str, dict]:
     document = documents(installed(**changes), findings)["capability_registry"]
-    return {each["id"]: each for each in document["capabilities"]}
+    return {capability["id"]: capability for capability in document["capabilities"]}
 
 
 def found(id_: str, status: Status, reason: str | None, determined_by: str = "http") -> dict[str, Finding]:

@@ -125,9 +125,9 @@ def test_balance_and_events_are_those_of_an_independent_read_at_the_same_block(p
 
     logs = web3.eth.get_logs({"fromBlock": 0, "toBlock": at.block, "topics": [TRANSFER_TOPIC]})
     expected = [
-        (each["blockNumber"], each["logIndex"], each["address"].lower(), int(each["data"].hex(), 16))
-        for each in logs
-        if place.bidwall[2:] in (each["topics"][1].hex()[-40:], each["topics"][2].hex()[-40:])
+        (log["blockNumber"], log["logIndex"], log["address"].lower(), int(log["data"].hex(), 16))
+        for log in logs
+        if place.bidwall[2:] in (log["topics"][1].hex()[-40:], log["topics"][2].hex()[-40:])
     ]
     found = [(each.block, each.log_index, each.token, int(each.value_raw)) for each in place.events(limit=40)]
     assert found == sorted(expected, reverse=True)

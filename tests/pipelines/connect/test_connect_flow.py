@@ -193,7 +193,7 @@ def test_a_set_up_whose_intake_is_not_in_the_graph_is_reported_without_it(servic
     intake_id = register(service, HUMAN).json()["id"]
     keep(service.ledger, open_session(service.ledger), finished(plan_of()), intake_id)
     with Warehouse(service.settings.data_dir).connect() as connection:
-        assert [each.verdict for each in sync_sessions(connection, service.ledger).decisions] == ["approved"]
+        assert [decision.verdict for decision in sync_sessions(connection, service.ledger).decisions] == ["approved"]
     assert graph(service) == ({"SYMBIOSIS": 1, "EXECUTION": 1}, 1)
 
 

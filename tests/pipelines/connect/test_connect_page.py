@@ -87,7 +87,7 @@ def test_the_page_and_its_twin_say_the_same(here):
     facts = [here.base_url, here.network, here.url("/mcp"), here.url(plans.CLAIM_PATH)]
     facts += [fact for tool in TOOLS for fact in (tool.name, tool.title)]
     facts += [fact for plan in plans.load_plans().values() for fact in (plan.id, plan.name, plan.description)]
-    facts += [fact for each in OUTCOMES for fact in (str(each.status), each.meaning, each.next)]
+    facts += [fact for outcome in OUTCOMES for fact in (str(outcome.status), outcome.meaning, outcome.next)]
     facts += [fact for each in capability_states(here).values() for fact in (each.capability.title, *each.missing)]
     facts += [f"{usd_of(plan.price)} USD" for plan in plans.load_plans().values()]
     facts += ["nothing can be bought"] if here.rail.missing else ["in one transfer of exactly the quoted amount"]

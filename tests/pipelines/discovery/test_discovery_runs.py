@@ -150,7 +150,7 @@ def look(place: Place, **changes: Any) -> None:
 
 def registry(place: Place) -> dict[str, dict[str, Any]]:
     document = json.loads((place.data_dir / "current/public" / CAPABILITIES_PATH.removeprefix("/")).read_bytes())
-    return {each["id"]: each for each in document["capabilities"]}
+    return {capability["id"]: capability for capability in document["capabilities"]}
 
 
 def make_older(place: Place, minutes: int) -> None:

@@ -21,7 +21,7 @@ def test_upkeep_deletes_used_approvals_a_day_after_their_expiry(tmp_path: Path):
     ]
     with closing(open_ledger(settings, tmp_path)) as ledger:
         with ledger.transaction() as tx:
-            assert [take_approval(tx, each) for each in approvals] == [True, True]
+            assert [take_approval(tx, approval) for approval in approvals] == [True, True]
         assert build_definitions(settings).resolve_job_def("upkeep").execute_in_process().success
         with ledger.transaction() as tx:
-            assert [take_approval(tx, each) for each in approvals] == [True, False]
+            assert [take_approval(tx, approval) for approval in approvals] == [True, False]

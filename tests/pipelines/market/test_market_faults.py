@@ -199,7 +199,7 @@ def test_a_price_of_a_thousand_times_is_kept_as_suspicious_and_never_served(desk
     desk.look(dex=dex("0.72"), gecko=gecko("0.72"), ether=ether("3000"))
     token, eth = desk.look(dex=dex("720"), ether=ether("3"))
     assert (token["price"], token["source"], token["stale"]) == ("0.72", "geckoterminal", False)
-    assert [(each["price"], each["suspicious"]) for each in token["sources"]] == [("720", True), ("0.72", False)]
+    assert [(source["price"], source["suspicious"]) for source in token["sources"]] == [("720", True), ("0.72", False)]
     assert (eth["price"], eth["stale"], eth["quality"], eth["reason"]) == ("3000", True, "estimated", "price_jump")
     token, _ = desk.look(dex=dex("720"), gecko=gecko("721"))
     assert (token["price"], token["stale"], token["reason"], token["quality"]) == (

@@ -292,10 +292,10 @@ def test_parameters_of_published_variants_are_read_from_their_query():
 
 def test_the_registry_agrees_with_itself():
     rows = [*PROJECTIONS, *CONTENTS]
-    paths = [path for row in rows for path in row.paths] + [each.path for each in REDIRECTS]
+    paths = [path for row in rows for path in row.paths] + [redirect.path for redirect in REDIRECTS]
     assert len(paths) == len(set(paths))
     assert len({row.name for row in rows}) == len(rows)
     for row in rows:
         assert (row.freshness is None) == (row.max_age_s is None), row.path
         assert not row.published_variants or row.parameters is not None, row.path
-    assert {each.to for each in REDIRECTS} <= {*paths, *(page.path for page in PAGES)}
+    assert {redirect.to for redirect in REDIRECTS} <= {*paths, *(page.path for page in PAGES)}

@@ -182,12 +182,12 @@ def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_to
     for receipt in receipts:
         block = int(receipt["blockNumber"], 16)
         transfers = [each for each in receipt["logs"] if each["topics"] and each["topics"][0] == TRANSFER_TOPIC]
-        for contract in {"0x" + word[-40:] for each in transfers for word in each["topics"][1:3]}:
+        for contract in {"0x" + word[-40:] for transfer in transfers for word in transfer["topics"][1:3]}:
             found = ContractTransfers(contract).decode_receipts([receipt], block)
             expected = [
-                (block, int(each["logIndex"], 16), each["address"].lower(), int(each["data"], 16))
-                for each in transfers
-                if len(each["topics"]) == 3 and topic(contract) in each["topics"][1:]
+                (block, int(transfer["logIndex"], 16), transfer["address"].lower(), int(transfer["data"], 16))
+                for transfer in transfers
+                if len(transfer["topics"]) == 3 and topic(contract) in transfer["topics"][1:]
             ]
             moved = []
             for row in found.rows:
@@ -196,7 +196,7 @@ def test_real_receipts_of_base_give_the_transfers_of_every_contract_that_they_to
                 moved.append((row.block, row.log_index, "0x" + token.hex(), int.from_bytes(units)))
             assert moved == sorted(expected)
             seen["transfers"] += len(found)
-            seen["nfts"] += sum(len(each["topics"]) == 4 for each in transfers)
+            seen["nfts"] += sum(len(transfer["topics"]) == 4 for transfer in transfers)
     assert seen["transfers"] > 3_000 and seen["nfts"] > 0
 
 

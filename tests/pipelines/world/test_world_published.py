@@ -194,7 +194,7 @@ def test_projections_live_graph_and_tables_agree_on_every_count(house):
     live, render = house.body(LIVE), house.body(RENDER)
     for body in (live, render):
         assert (body["nodeCount"], body["edgeCount"], body["revision"]) == (sum(counts.values()), edges, 14)
-    assert {each["name"]: each["nodeCount"] for each in render["domains"] if each["nodeCount"]} == counts
+    assert {domain["name"]: domain["nodeCount"] for domain in render["domains"] if domain["nodeCount"]} == counts
     assert len(live["nodes"]) == live["nodeCount"] and len(live["edges"]) == live["edgeCount"]
 
 

@@ -193,14 +193,14 @@ def test_one_snapshot_is_not_enough_to_compare(context: DocumentContext) -> None
     answer = body("token_holders_map_temporal", context)
     assert (answer["quality"], answer["reason"]) == ("unavailable", "not_enough_snapshots")
     assert (answer["from"], answer["to"], answer["churn"]) == (None, None, None)
-    assert [each["id"] for each in answer["snapshots"]] == ["5"]
+    assert [snapshot["id"] for snapshot in answer["snapshots"]] == ["5"]
 
 
 def test_until_there_are_two_snapshots_the_first_and_the_latest_list_are_compared(context: DocumentContext) -> None:
     for block in (5, 6, 7, 8, 9):
         grow(context, [(block, ZERO_ADDRESS, address(block), 10)], block, snapshot=None)
     answer = body("token_holders_map_temporal", context)
-    assert [each["id"] for each in answer["snapshots"]] == ["5"]
+    assert [snapshot["id"] for snapshot in answer["snapshots"]] == ["5"]
     assert (answer["from"]["id"], answer["to"]["id"], answer["churn"]["entered"]) == ("5", "9", 4)
     by_its_ids = HoldersTemporalParameters(from_=answer["from"]["id"], to=answer["to"]["id"])
     assert body("token_holders_map_temporal", context, by_its_ids)["churn"] == answer["churn"]

@@ -202,7 +202,7 @@ lines = st.lists(
 
 @given(st.lists(lines, min_size=1, max_size=3), st.sampled_from(["text/markdown", "text/plain", "text/csv"]))
 def test_any_text_gives_nodes_with_exact_spans_and_allowed_edges(contents, media_type):
-    request = BuildRequest(documents=[{"text": each, "media_type": media_type} for each in contents])
+    request = BuildRequest(documents=[{"text": content, "media_type": media_type} for content in contents])
     graph = build_graph(request, "local:ada", NOW)
     assert graph == build_graph(request, "local:ada", NOW)
     ontology = load_ontology()
