@@ -158,7 +158,7 @@ def buys_a_key(api: Api, setting: Setting) -> str:
 
 
 def uses_the_key(api: Api, key: str) -> None:
-    """API v2 accepts the key, and nobody without one."""
+    """Asserts that API v2 accepts the key, and nobody without one."""
     assert api.call("world_model_live").status_code == 401
     signal = {"type": "Goal", "title": "Answer within the hour", "source": "a cold start"}
     written = api.call("world_model_signal", signal, key=key)

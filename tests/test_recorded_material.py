@@ -22,14 +22,14 @@ def test_recorded_material_is_read_next_to_the_checkout_or_where_the_variable_po
     assert (pointed.json("a.json"), list(pointed.json_lines("b.jsonl.gz"))) == (2, [2, 2])
 
 
-def test_a_test_skips_without_it_and_says_how_to_get_it(tmp_path: Path) -> None:
+def test_a_test_skips_without_recorded_material_and_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(pytest.skip.Exception, match=r"no recorded material at .*/shared: .* RECORDED_MATERIAL"):
         material_of({}, tmp_path / "shared")
     with pytest.raises(pytest.skip.Exception, match="no recorded material at /nowhere"):
         material_of({"RECORDED_MATERIAL": "/nowhere"}, tmp_path)
 
 
-def test_in_ci_a_test_fails_without_it_unless_it_is_out_of_reach_on_purpose(tmp_path: Path) -> None:
+def test_in_ci_a_test_fails_without_recorded_material_unless_it_is_deliberately_absent(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match="no recorded material at"):
         material_of({"CI": "true"}, tmp_path / "shared")
     with pytest.raises(pytest.skip.Exception, match="out of reach: RECORDED_MATERIAL=none"):

@@ -21,7 +21,7 @@ RPC = {"SVC_RPC_URLS": "http://127.0.0.1:9"}
         (RPC | {"SVC_DATA_DIR": "var/demo", "SVC_DEMO": "true"}, "var/demo", "var"),
     ],
 )
-def test_a_command_that_a_command_starts_has_the_same_data_directory(
+def test_child_commands_have_the_same_data_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], data_dir: str, installation_dir: str
 ):
     monkeypatch.chdir(tmp_path)
@@ -38,7 +38,7 @@ def test_a_command_that_a_command_starts_has_the_same_data_directory(
 
 
 @pytest.mark.parametrize("own", [None, "glibc.malloc.arena_max=2"])
-def test_a_command_that_a_command_starts_asks_for_large_pages_unless_the_user_tunes_glibc_otherwise(
+def test_child_commands_request_large_pages_unless_the_user_tunes_glibc_otherwise(
     monkeypatch: pytest.MonkeyPatch, own: str | None
 ):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)

@@ -123,7 +123,7 @@ def test_an_operators_key_is_created_listed_and_rotated_as_one(tmp_path):
         (" ", "is not an owner"),
     ],
 )
-def test_a_key_made_by_the_operator_is_of_a_name_and_never_an_addresses(tmp_path, owner, detail):
+def test_a_key_created_by_the_operator_belongs_to_a_name_and_never_to_an_address(tmp_path, owner, detail):
     refused = called({"SVC_DATA_DIR": str(tmp_path)}, "keys", "create", "--tier", "free", "--owner", owner, "--json")
     said = json.loads(refused.stdout)
     assert (refused.exit_code, said["code"], detail in said["detail"]) == (2, "owner_invalid", True)

@@ -36,7 +36,7 @@ IN_A_LEDGER = [
 
 
 @pytest.mark.parametrize("command", IN_A_LEDGER)
-def test_a_command_on_what_is_in_a_ledger_refuses_a_directory_without_one(command: str, tmp_path: Path) -> None:
+def test_a_command_on_ledger_content_refuses_a_directory_without_a_ledger(command: str, tmp_path: Path) -> None:
     data_dir = tmp_path / "mistyped"
     environment = {"SVC_DATA_DIR": str(data_dir), "SVC_RPC_URLS": "http://127.0.0.1:9"}
     said = called(environment, *command.split())

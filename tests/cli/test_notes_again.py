@@ -174,7 +174,7 @@ LEFT = ["Renew passport by 2026-08-01", "Give Claire the keys", "Water the plant
 
 
 @pytest.mark.parametrize("new_note", ["Tasks/Personal.md", "A.md"])
-def test_a_line_that_was_moved_to_another_note_is_the_statement_that_it_was(
+def test_a_line_that_was_moved_to_another_note_is_still_the_same_statement(
     ledger: Ledger, tmp_path: Path, new_note: str
 ) -> None:
     lines = "".join(f"- [ ] {line}\n" for line in LEFT)

@@ -54,7 +54,7 @@ HOLDER_COUNT = 150
 
 @dataclass(frozen=True)
 class Site:
-    """The files that a service publishes, by path, the node that it read, and the documents about its list."""
+    """A service's published files, by path, the node that it read, its data directory, and the proof of its list."""
 
     files: dict[str, bytes]
     rpc_url: str

@@ -429,7 +429,7 @@ def test_a_transferred_graph_continues_with_its_notes_elsewhere(
     assert titles_of(tmp_path, "Passage") == ["Rosa came at noon."]
 
 
-def test_a_note_that_was_rewritten_is_the_document_that_it_was(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_rewritten_note_is_still_the_same_document(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", today=DIARY, other="# Other\n\nNothing of this.")
     import_notes(notes)
     folder_of(notes, today="# Now\n\nIt rains.", new="# New\n\nParking is behind the house.")
@@ -483,7 +483,7 @@ def test_a_note_with_a_secret_is_left_out(ledger: Ledger, tmp_path: Path, text: 
     assert titles_of(tmp_path, "Document") == ["Plan"]
 
 
-def test_a_note_that_cannot_be_read_is_not_gone(ledger: Ledger, tmp_path: Path) -> None:
+def test_an_unreadable_note_does_not_count_as_deleted(ledger: Ledger, tmp_path: Path) -> None:
     notes = folder_of(tmp_path / "notes", plan="# Plan\n\n- [ ] ship")
     import_notes(notes)
     (notes / "plan.md").write_bytes(b"\xff\xfe")

@@ -117,7 +117,7 @@ def test_a_part_of_a_call_is_spelled_right(part: str, right: bool) -> None:
     assert part_is_spelled_right(part) is right
 
 
-def test_the_word_no_stays_a_word() -> None:
+def test_the_word_no_is_not_parsed_as_a_boolean() -> None:
     (entry, _), faults = check_source("x.yaml", RIGHT)
     assert faults == []
     assert entry["subcommands"]["clean"]["effects"][0]["reversible"] == "no"

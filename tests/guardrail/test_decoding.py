@@ -79,7 +79,7 @@ def test_positions_stay_within_the_text_and_in_order(text: str) -> None:
         ("x" + "".join(chr(0xE0000 + ord(char)) for char in "hi"), ["hidden-text: hi"]),
     ],
 )
-def test_anomalies_name_what_hides_text(text: str, expected: list[str]) -> None:
+def test_anomalies_name_the_characters_that_hide_text(text: str, expected: list[str]) -> None:
     assert list(anomalies(text)) == expected
 
 

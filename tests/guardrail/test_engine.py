@@ -196,7 +196,7 @@ def test_input_that_cannot_be_judged_is_denied_with_the_problem(
     assert {stage.result for stage in verdict.stages} == {"fail"}
 
 
-def test_a_fault_of_a_part_denies() -> None:
+def test_a_fault_in_a_part_denies_the_action() -> None:
     def broken(text: str, facts: Facts) -> Reading:
         raise RuntimeError("internal words")
 
@@ -447,7 +447,7 @@ def test_lone_surrogates_are_replaced_before_anything_is_read() -> None:
     assert verdict.problem is None
 
 
-def test_unsure_effects_count_a_step_less() -> None:
+def test_uncertain_effects_count_one_step_less() -> None:
     unsure = guardrail(interpret=lambda reading, facts: Interpretation((replace(TREE, sure=False),)))
     assert unsure.check("x").passed
 

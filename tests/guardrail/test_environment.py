@@ -42,7 +42,7 @@ def test_a_secret_is_foreign_to_hosts_for_which_it_is_not_meant(text: str, hosts
         ("os.getenv", False),
     ],
 )
-def test_a_word_may_hold_every_variable(text: str, holds: bool) -> None:
+def test_a_word_may_contain_the_whole_environment(text: str, holds: bool) -> None:
     assert environment.holds_everything(text) is holds
 
 

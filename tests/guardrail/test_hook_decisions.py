@@ -459,7 +459,7 @@ def test_a_reset_that_keeps_changes_is_refused_where_the_commits_differ(
     assert judged("git reset --keep HEAD~1", work, tmp_path).decision == decision
 
 
-def test_a_reset_that_keeps_changes_passes_what_the_commit_has_already(work: Path, tmp_path: Path) -> None:
+def test_a_reset_that_keeps_changes_passes_if_the_commit_already_has_them(work: Path, tmp_path: Path) -> None:
     (work / "src" / "a.txt").write_text("two\n")
     git(work, "commit", "--message=two", "src/a.txt")
     (work / "src" / "a.txt").write_text("one\n")

@@ -282,7 +282,7 @@ def test_a_write_to_some_paths_does_more(text: str, effect: str | None) -> None:
         ("/dev/sda", False),
     ],
 )
-def test_some_targets_keep_nothing(text: str, nowhere: bool) -> None:
+def test_some_targets_discard_everything(text: str, nowhere: bool) -> None:
     assert is_nowhere(text) is nowhere
 
 

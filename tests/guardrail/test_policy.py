@@ -140,7 +140,9 @@ APPROVED = {"approved": True, "backup_available": True}
         ("actuate thing one unknown", "lamp", {}, "low"),
     ],
 )
-def test_effects_are_as_bad_as_what_they_reach(words: str, target: str, context: dict[str, Any], severity: str) -> None:
+def test_effects_are_as_severe_as_what_they_reach(
+    words: str, target: str, context: dict[str, Any], severity: str
+) -> None:
     assert worst(effect(words, target), **context) == severity
 
 
@@ -159,7 +161,7 @@ def test_discarding_loses_what_its_command_touches(source: str, paths: dict[str,
     assert worst(done, workspace={"paths": paths}) == severity
 
 
-def test_version_control_refuses_to_delete_what_it_does_not_have() -> None:
+def test_version_control_refuses_to_delete_unsaved_files() -> None:
     done = effect("delete path one workspace", "mod/c.py")
     assert worst(of(done, "git rm"), **TREE) == "low"
     assert worst(of(done, "rm"), **TREE) == "high"

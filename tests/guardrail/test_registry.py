@@ -60,7 +60,7 @@ def test_some_keys_hold_passwords(key: str, value: str, is_secret: bool) -> None
         (RUN, "x", False),
     ],
 )
-def test_a_defence_without_settings_is_off(key: str, value: str, weakens: bool) -> None:
+def test_removing_the_settings_of_a_defence_weakens_it(key: str, value: str, weakens: bool) -> None:
     assert (meaning_of_removal(key, value) is not None) is weakens
 
 

@@ -62,7 +62,7 @@ def test_a_seed_always_gives_the_same_tree_and_commands(tmp_path: Path) -> None:
         ("mv draft.md build/", 0),
     ],
 )
-def test_work_is_lost_if_no_file_commit_or_stash_has_it_any_more(tmp_path: Path, command: str, lost: int) -> None:
+def test_work_is_lost_if_no_file_commit_or_stash_contains_it_any_more(tmp_path: Path, command: str, lost: int) -> None:
     box = Box(tmp_path / "box")
     box.tree.mkdir()
     box.git("init", "--quiet")

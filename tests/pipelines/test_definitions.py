@@ -262,7 +262,9 @@ def test_a_failure_of_the_chain_marks_documents_and_no_failure_of_another_job_do
     assert marking == {CHAIN_JOB}
 
 
-def test_a_run_of_prices_makes_and_checks_prices_and_makes_what_reads_them(definitions: dg.Definitions, graph: Any):
+def test_a_run_of_prices_builds_and_checks_prices_and_builds_the_documents_that_read_them(
+    definitions: dg.Definitions, graph: Any
+):
     job = definitions.resolve_job_def("prices")
     made = {name_of(key) for key in job.asset_layer.selected_asset_keys}
     prices = {name_of(node.key) for node in graph.asset_nodes if "_market__" in name_of(node.key)}
@@ -317,7 +319,7 @@ def test_the_results_of_checks_are_published_whatever_moved(graph: Any):
         assert dg.AssetKey(["document", "checks.json"]) in moved_assets(graph, frozenset(moved)), moved
 
 
-def test_a_check_is_named_for_what_holds_where_it_passes():
+def test_a_check_is_named_after_what_it_ensures():
     names = [table.checks.name for table in tables().values() if table.checks is not None]
     assert UNNAMED not in names
     assert "expectations" not in names

@@ -18,7 +18,7 @@ def test_a_line_of_two_times_is_a_picture_under_its_name():
     assert base64.b64decode(encoded).startswith(b"\x89PNG")
 
 
-def test_nothing_is_drawn_of_a_single_time():
+def test_a_single_point_in_time_is_not_drawn():
     assert line_chart("holders_by_day", "Holders by day", [], "holders") == {}
     assert line_chart("holders_by_day", "Holders by day", [(NOON, 1)], "holders") == {}
     assert lines_chart("price_over_time", "Price", {"a": [(NOON, 1.0)], "b": [(NOON, 2.0)]}, "USD") == {}

@@ -175,7 +175,7 @@ def test_the_address_of_a_comparison_may_name_any_block(compared: Seen):
     assert linked["values"] == ["20", "30"]
 
 
-def test_one_block_twice_is_not_asked_for(compared: Seen):
+def test_comparing_a_block_with_itself_sends_no_request(compared: Seen):
     assert compared["same"] == {"text": "Nothing to compare: both sides are block 20.", "asked": []}
 
 

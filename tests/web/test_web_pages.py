@@ -99,7 +99,7 @@ def test_a_page_is_small_and_stays_where_it_is(views: Views, path: str):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_dark_is_dark(views: Views, path: str):
+def test_the_dark_view_has_a_dark_background(views: Views, path: str):
     seen = views[path]
     light = {seen[view]["background"] for view in ("narrow", "phone", "tablet", "wide", "no-script")}
     assert len(light) == 1

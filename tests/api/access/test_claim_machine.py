@@ -401,7 +401,7 @@ class OnlyIssues(RuleBasedStateMachine):
         self.seen[201, "issued"] += 1
 
 
-def test_a_machine_that_has_lost_an_outcome_is_noticed() -> None:
+def test_a_state_machine_that_no_longer_reaches_an_outcome_is_noticed() -> None:
     with pytest.raises(
         AssertionError, match=rf"20 rounds from seed 7 leave a status below {FLOOR}: .*\(201, 'issued'\)"
     ):

@@ -126,7 +126,7 @@ NO_SALT: Replaced = {quotes.free_amount: lambda price, taken, draw: price}
 
 
 def two_quotes_of_one_amount(sale: Sale) -> list[dict[str, Any]]:
-    """Such a pair is possible only without the index that forbids it."""
+    """Returns two open quotes of one amount, which can exist only without the index that forbids them."""
     execute(sale, "drop index access_quotes_amount_of_payer")
     payer = new_payer()
     first = sale.quote(payer)

@@ -135,7 +135,7 @@ def test_what_only_one_key_wrote_becomes_the_operators_with_the_key(paid: PaidSe
         assert verify(reader).faults == []
 
 
-def test_a_fact_of_the_operators_is_not_contradicted_by_one_that_moves(paid: PaidService) -> None:
+def test_a_moved_fact_does_not_contradict_one_of_the_operators(paid: PaidService) -> None:
     paid.mint(OPERATOR.address, 100_000_000)
     operators = key_of(bought(paid, OPERATOR))
     signalled(paid, operators, **SECRET_FACT)

@@ -195,7 +195,7 @@ def test_a_transaction_that_hangs_is_replaced_with_a_higher_fee(service: Paying)
     assert charged(service, payload) == 2_000
 
 
-def test_a_nonce_that_somebody_else_uses_up_is_given_up_for_the_next(service: Paying) -> None:
+def test_a_nonce_that_somebody_else_used_is_replaced_by_the_next_one(service: Paying) -> None:
     payload = held_back(service)
     service.chain.waiting.clear()
     service.chain.nonces[RELAYER.address.lower()] += 1

@@ -435,7 +435,7 @@ def test_an_owner_is_asked_and_the_audit_names_the_client_as_a_claim(service):
         assert verify(reader).faults == []
 
 
-def test_the_rule_itself_and_the_records_under_it_change_only_with_him(service):
+def test_the_rule_itself_and_the_records_under_it_change_only_with_the_owners_approval(service):
     issued, store = governed(service, "local:ruled")
     owner = Owner("accept", "refuse", "refuse")
 

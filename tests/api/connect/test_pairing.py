@@ -160,7 +160,7 @@ def test_a_companions_refusals_all_take_the_same_time(tmp_path):
         assert max(least) - min(least) < 0.25, least
 
 
-def test_refusals_of_our_own_codes_take_one_way(tmp_path):
+def test_refusals_of_our_own_codes_all_take_the_same_path(tmp_path):
     clock, took = Clock(), {}
     with Desk(Settings(_env_file=None, data_dir=tmp_path), clock) as desk:
         stale, used = [desk.give() for _ in range(20)], [desk.give() for _ in range(20)]

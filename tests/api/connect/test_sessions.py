@@ -76,7 +76,7 @@ def test_another_choice_keeps_the_unchanged_steps_of_its_plan(ledger_settings: S
         assert desk.plan(token).plan == other.plan
 
 
-def test_asking_again_and_reporting_the_same_again_write_nothing(ledger_settings: Settings):
+def test_repeated_requests_and_repeated_reports_write_nothing(ledger_settings: Settings):
     with Desk(ledger_settings) as desk:
         token = desk.paired()
         desk.plan(token)

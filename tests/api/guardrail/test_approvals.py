@@ -225,7 +225,7 @@ def test_requests_with_one_idempotency_key_share_one_use(plain):
     assert outcomes == ["accepted", "taken", "accepted", "accepted"]
 
 
-def test_a_check_without_a_token_that_fits_opens_no_ledger(tmp_path):
+def test_a_check_without_a_fitting_token_opens_no_ledger(tmp_path):
     with serving(Settings(_env_file=None, data_dir=tmp_path, rate_limit_per_minute=0)) as service:
         agent = headers_of(service)
         digest = checked(service, agent)["digest"]

@@ -208,7 +208,7 @@ def test_bad_parameters_of_live_are_refused(service, mine, parameters):
     assert described(answer, LIVE, "get").status_code == 400
 
 
-def test_cursors_belong_to_their_question(service, mine):
+def test_cursors_belong_to_their_query(service, mine):
     cursor = ask(service, mine, limit=1).json()["data"]["cursor"]
     assert ask(service, mine, limit=1, cursor=cursor).status_code == 200
     for body in ({"cursor": cursor, "domain": "TRACK"}, {"cursor": "nonsense"}, {"cursor": "AAAA"}):

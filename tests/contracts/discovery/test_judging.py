@@ -36,7 +36,7 @@ def test_few_requests_are_needed_and_none_of_them_writes():
 
 
 @pytest.mark.parametrize("silent", ["not_answering", "not_ready", "another_service"])
-def test_a_silent_service_takes_down_what_it_answers_and_leaves_what_was_read(silent: str):
+def test_a_silent_service_turns_off_what_it_answers_and_leaves_what_was_read(silent: str):
     found = standing(answers=Answers(silent=silent))
     assert found["connect"] == found["intake"] == found["paid_access"] == found["guardrail_check"] == ("off", silent)
     assert found["service_health"] == found["descriptions"] == ("off", silent)

@@ -171,7 +171,7 @@ def test_the_resolver_fetches_and_verifies_the_card_over_http():
     assert asyncio.run(fetched()).name == "Agent runtime service"
 
 
-def test_a_client_of_a2a_finds_no_transport_which_is_true():
+def test_an_a2a_client_correctly_finds_no_transport():
     from a2a.client.client import ClientConfig
     from a2a.client.client_factory import ClientFactory
 

@@ -295,7 +295,7 @@ def test_an_invalid_web_address_is_refused(uri):
 
 
 @pytest.mark.parametrize("at", ["2026-01-31T12:00:00Z", "2026-01-31t12:00:00.123456789z", "2026-01-31T12:00:00-05:30"])
-def test_a_time_has_its_offset(at):
+def test_a_time_with_an_offset_is_accepted(at):
     assert taken(AGENT | {"consentAt": at})
 
 

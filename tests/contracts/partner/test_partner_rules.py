@@ -194,7 +194,7 @@ def test_odd_figures_are_refused(change, reason):
         ({"grossAgenticAmount": None}, "incomplete"),
     ],
 )
-def test_figures_that_do_not_fit_together_are_kept_and_named(change, reason):
+def test_inconsistent_figures_are_stored_and_named(change, reason):
     assert marketplace.decode(FIGURES | change, agent_id="84", now=NOW).reason == reason
 
 

@@ -57,7 +57,7 @@ def test_a_transient_error_inside_an_http_200_is_retried():
         assert ask(node.url) == hex(200)
 
 
-def test_a_slow_node_is_left_for_a_fast_one():
+def test_a_slow_node_is_abandoned_for_a_fast_one():
     slow = Fault("eth_blockNumber", always(Reply(delay_s=300.0)))
     with FaultNode(CHAIN, slow) as sleeper, FaultNode(CHAIN) as node:
         started = time.monotonic()

@@ -141,7 +141,7 @@ def test_each_document_states_its_media_type_cache_and_own_header_fields(house):
     assert "x-kind" not in ask(house, PLAIN.path).headers
 
 
-def test_an_alias_has_the_same_body_and_tag_and_header_fields_of_its_own(house):
+def test_an_alias_has_the_same_body_and_tag_and_its_own_header_fields(house):
     own, alias = ask(house, PLAIN.path), ask(house, "/api/kinds")
     assert (own.content, own.headers["etag"]) == (alias.content, alias.headers["etag"])
     for name, value in DEPRECATED.items():

@@ -104,7 +104,7 @@ def judge_something(connection: Connection) -> None:
     insert(connection, "out_checks__results", fact | judged | {"check_name": "served_price_is_sound"})
 
 
-def test_a_run_of_what_moved_makes_only_documents_whose_tables_changed(house):
+def test_a_run_of_moved_tables_builds_only_the_documents_that_read_them(house):
     paths = ("/api/token/holders", "/checks.json", "/api/worldmodel/live")
     house.publish(*paths)
     for path in paths:

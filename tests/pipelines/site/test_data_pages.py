@@ -127,7 +127,7 @@ def test_every_declared_table_is_listed_with_its_columns():
     assert all(table.columns for table in listed.values())
 
 
-def test_sizes_are_what_people_write():
+def test_sizes_are_formatted_as_people_write_them():
     table = [
         (0, "0 B"),
         (999, "999 B"),

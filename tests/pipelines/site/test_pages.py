@@ -166,7 +166,7 @@ def test_the_policy_allows_only_our_own_files():
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_person_who_sees_nothing_can_use_a_page(path: str, pages: dict[str, Read]):
+def test_a_blind_person_can_use_a_page(path: str, pages: dict[str, Read]):
     page = pages[path]
     assert page.all("html")[0]["lang"] == "en"
     assert [tag for tag, _ in page.elements].count("h1") == 1
@@ -342,7 +342,7 @@ def test_markdown_has_the_figures_of_the_page(bodies: dict[str, bytes]):
     assert "<" not in twin.replace("<https", "")
 
 
-def test_figures_are_what_people_write():
+def test_figures_are_formatted_as_people_write_them():
     table: list[tuple[Callable[[Any], str], Any, str]] = [
         (figures.whole, "2321", "2,321"),
         (figures.short, 24_531_200, "24.5\u202fM"),

@@ -101,7 +101,7 @@ def test_an_empty_answer_has_no_rows():
         pytest.param([{}], id="an empty row"),
     ],
 )
-def test_a_row_that_was_not_asked_for_is_an_error(rows):
+def test_a_row_that_was_not_requested_is_an_error(rows):
     with pytest.raises(LogsInvalid):
         decode(*rows)
 

@@ -138,7 +138,7 @@ def test_workers_and_the_publishing_host_bear_every_fault_of_an_s3_and_lose_noth
         assert (follow().partitions, follow()) == (3, Followed())
 
 
-def test_the_host_waits_for_partitions_and_reads_only_the_head_itself(settings):
+def test_the_host_waits_for_partitions_and_only_reads_the_head_itself(settings):
     chain = ManyTokensChain(TOKEN, SECOND, BAD, logs=LOGS, head=200)
     settings = settings.model_copy(update={"tokens_file": None})
 

@@ -135,7 +135,7 @@ def test_a_chain_that_contradicts_what_was_final_rewrites_no_price_of_the_past(
     assert held(tmp_path, swaps) == final == [(12, 5), (30, 0)]
 
 
-def test_a_pair_of_our_token_that_is_no_known_pool_says_so_and_nothing_is_read(
+def test_for_a_pair_that_is_no_known_pool_the_reason_is_recorded_and_nothing_is_read(
     tmp_path: Path, chain: RecordedChain
 ) -> None:
     with RecordedNode(chain) as node:
@@ -159,7 +159,9 @@ def test_a_pool_that_was_recorded_before_kinds_were_known_is_asked_for_its_own_a
     assert held(tmp_path, RESERVES) == [(10, 5, 0), (20, 7, 2**36)]
 
 
-def test_a_contract_that_is_no_pair_says_so_and_nothing_is_read(tmp_path: Path, chain: RecordedChain) -> None:
+def test_for_a_contract_that_is_no_pair_the_reason_is_recorded_and_nothing_is_read(
+    tmp_path: Path, chain: RecordedChain
+) -> None:
     with RecordedNode(chain) as node:
         assert "this pool gives no price" in run(tmp_path, node.url, pool_address="0x" + "77" * 20)["off"]
     assert held(tmp_path, "select reason from raw_chain__pool") == [("no_pair",)]

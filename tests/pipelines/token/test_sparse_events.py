@@ -103,7 +103,7 @@ def test_logs_that_only_look_like_erc20_transfers_are_left_out():
         log(topics=7),
     ],
 )
-def test_rows_that_were_not_asked_for_or_are_malformed_are_refused(row):
+def test_rows_that_were_not_requested_or_are_malformed_are_refused(row):
     with pytest.raises(LogsInvalid):
         touching(answer(row))
 

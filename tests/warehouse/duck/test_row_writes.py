@@ -49,7 +49,7 @@ def test_replace_all_leaves_the_given_rows_only(connection: duckdb.DuckDBPyConne
     assert rows(connection) == []
 
 
-def test_times_go_to_duckdb_and_back(connection: duckdb.DuckDBPyConnection):
+def test_times_survive_the_way_to_duckdb_and_back(connection: duckdb.DuckDBPyConnection):
     assert aware_utc(naive_utc(NOON_IN_TOKYO)) == NOON
     assert aware_utc(NOON_IN_TOKYO) == NOON
     assert (naive_utc(None), aware_utc(None)) == (None, None)

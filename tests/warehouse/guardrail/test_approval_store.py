@@ -75,7 +75,7 @@ def test_used_approvals_are_deleted_a_day_after_they_expired(unopened_settings: 
         assert [take(ledger, approval(number)) for number in range(3)] == [True, False, False]
 
 
-def test_a_key_of_a_claim_is_never_an_operators(ledger: Ledger) -> None:
+def test_a_key_of_a_claim_never_has_the_operator_role(ledger: Ledger) -> None:
     options = {"tier": Tier.FREE, "owner": "0xab", "now": datetime.now(UTC), "role": Role.OPERATOR}
     with pytest.raises(BROKEN_CONSTRAINT), ledger.transaction() as tx:
         create_key(tx, b"p" * 32, claim_id="claim_1", **options)

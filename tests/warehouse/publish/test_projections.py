@@ -76,6 +76,6 @@ def test_a_missing_column_is_reported_by_its_name(connection: duckdb.DuckDBPyCon
 
 
 @pytest.mark.parametrize("statement", ["select 1 as n where false", "select unnest([1, 2]) as n"])
-def test_a_question_that_is_not_one_row_is_refused(connection: duckdb.DuckDBPyConnection, statement: str):
+def test_a_query_that_does_not_return_one_row_is_refused(connection: duckdb.DuckDBPyConnection, statement: str):
     with pytest.raises(ValueError, match="one row"):
         read_row(connection, statement)

@@ -168,7 +168,7 @@ def test_many_burns_that_could_all_be_parts_leave_bounds(tmp_path: Path) -> None
 
 @settings(max_examples=15 * ROUNDS, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.booleans()), min_size=1, max_size=9))
-def test_bounds_are_those_of_every_choice_of_kept_transfers(
+def test_the_bounds_cover_every_choice_of_kept_transfers(
     tmp_path_factory: pytest.TempPathFactory, moves: list[tuple[int, int, bool]]
 ) -> None:
     block, rows, kept = 2, [(1, ZERO_ADDRESS, A, 100)], 0

@@ -158,7 +158,7 @@ def test_a_superseded_fact_holds_until_its_end_and_is_known_from_when_it_was_rec
     assert titles("2020-01-01T00:00:00.000000Z", 3) == []
 
 
-def test_the_past_is_ranked_as_the_present_was(connection: duckdb.DuckDBPyConnection) -> None:
+def test_the_past_is_ranked_as_it_was_at_the_time(connection: duckdb.DuckDBPyConnection) -> None:
     history = events_of(
         [
             node("b", title="treasury"),

@@ -454,7 +454,7 @@ def test_a_key_claims_no_class_above_its_own_in_a_file(ledger: Ledger) -> None:
     )
 
 
-def test_an_act_that_the_file_does_not_show_is_refused(ledger: Ledger) -> None:
+def test_an_act_without_its_effect_in_the_file_is_refused(ledger: Ledger) -> None:
     outcome = imported(ledger, file_of(node("a"), node("b"), edge("a", "CORRECTS", "b")), operator_for(new_owner()))
     assert [stage.stage for stage in outcome.stages if stage.result == "fail"] == ["referential_integrity"]
 

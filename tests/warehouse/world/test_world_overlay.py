@@ -186,7 +186,7 @@ def test_private_nodes_of_others_do_not_move_the_ranks_of_public_ones(tmp_path: 
 
 
 @pytest.mark.parametrize("known", [0, 8], ids=["overlay", "snapshot"])
-def test_a_private_node_is_no_start_no_bridge_and_no_answer_for_others(tmp_path: Path, known: int) -> None:
+def test_a_private_node_is_no_start_no_bridge_and_no_result_for_others(tmp_path: Path, known: int) -> None:
     states = [
         node("a"),
         node("bridge", title="secret", owner="0xaa"),

@@ -47,7 +47,7 @@ def built(text: str, url: str | None = None) -> BuiltDocument:
         "a note that can't be read",
     ],
 )
-def test_a_note_is_called_by_the_document_that_it_was(
+def test_a_note_keeps_the_id_of_the_document_that_it_was(
     former: Mapping[str, BuiltDocument], folder: Mapping[str, str | None], named: Mapping[str, str], moved: int
 ) -> None:
     names = DocumentNames(former, folder.keys(), folder.__getitem__)

@@ -402,7 +402,7 @@ def test_an_entry_that_says_that_there_is_no_task_is_no_task(text):
     ]
 
 
-def test_a_team_is_no_person_and_who_leads_it_answers_for_it():
+def test_a_team_is_no_person_and_is_owned_by_its_lead():
     graph = read(
         "# T\n\n## Platform Team\n\n**Team Lead:** David Kim\n**Members:** 12 engineers\n\nAsk @acme-inc/builders."
     )
@@ -644,7 +644,7 @@ def test_a_label_with_a_number_states_a_thing_of_its_type():
     assert edges(graph, "OWNED_BY") == {("Sell ten boats", "OWNED_BY", "Bo Li")}
 
 
-def test_the_parts_of_a_list_of_changes_are_no_things_and_what_happens_to_a_word_does_not_define_it():
+def test_sections_of_a_changelog_are_no_things_and_a_sentence_about_a_word_does_not_define_it():
     graph = read("# T\n\n## 1.2\n\n### Added\n\n- Maps\n\n### Deprecated\n\n- `push` is deprecated.\n- `lot` is a box.")
     assert titles(graph, "Concept") == ["1.2", "lot"]
 

@@ -40,7 +40,7 @@ def edges(graph: BuiltGraph) -> set[tuple[str, str, str]]:
     return {(titles[edge.source], edge.type, titles[edge.target]) for edge in graph.edges}
 
 
-def test_a_heading_of_a_kind_says_what_its_items_are():
+def test_a_heading_of_a_kind_gives_its_items_their_type():
     graph = build("# Plan\n\n## Open risks\n\n- The pump is old\n- **Frost**: pipes may burst\n\n## Rooms\n\ntext")
     assert nodes(graph) == [
         ("Document", "Plan"),

@@ -54,7 +54,7 @@ def test_every_paragraph_is_a_passage_with_its_span_as_part_of_its_section():
     }
 
 
-def test_a_text_of_one_line_is_title_and_passage():
+def test_a_text_of_one_line_is_both_title_and_passage():
     graph = build_graph(BuildRequest(documents=[{"text": "the boat leaks"}]), ME, NOW)
     assert [(node.type, node.title) for node in graph.nodes] == [
         ("Document", "the boat leaks"),
@@ -127,7 +127,7 @@ def test_only_names_after_words_for_people_are_people(text, people, properties):
         ("Grace Legal", ("Person", "Grace Legal")),
     ],
 )
-def test_a_part_of_an_organisation_owns_as_one_in_lines_and_tables(owner, node):
+def test_a_part_of_an_organisation_is_one_owner_in_lines_and_tables(owner, node):
     for text in (f"Owner: {owner}", f"| Risk | Owner |\n|--|--|\n| Frost | {owner} |"):
         graph = read(f"# T\n\n{text}")
         parties = [(node.type, node.title) for node in graph.nodes if node.type in ("Person", "Organization")]
@@ -634,7 +634,7 @@ def test_amounts_have_a_currency(text, amounts):
     assert list(amounts_in(text, Part(0, len(text)))) == amounts
 
 
-def test_a_preview_says_what_nothing_was_found_in():
+def test_a_preview_lists_the_parts_in_which_nothing_was_found():
     graph = read("# T\n\nGoal: rest\n\nIt rained.\n\n```\nx = 1\n```\n")
     assert [(part.text, part.kept) for part in graph.not_understood.parts] == [
         ("It rained.", True),

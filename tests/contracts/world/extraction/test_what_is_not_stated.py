@@ -274,7 +274,7 @@ def test_an_entry_that_says_that_there_is_no_risk_is_no_risk(entry):
 
 
 @pytest.mark.parametrize("line", ["`Owner: Inline` is how you write it.", "- `Decision: buy` is the form"])
-def test_a_label_in_code_with_its_value_only_shows_how_it_is_written(line):
+def test_a_label_in_code_together_with_its_value_is_only_an_example_of_syntax(line):
     graph = read(f"# T\n\n{line}\n\n`Owner`: Ann Lee")
     assert (edges(graph), titles(graph, "Decision")) == ({("T", "OWNED_BY", "Ann Lee")}, [])
     assert texts(graph) == [line.removeprefix("- ")]
@@ -286,12 +286,12 @@ def test_commented_parts_of_an_outline_state_nothing():
     assert texts(graph) == ["Owner: Cy Ko"]
 
 
-def test_a_row_that_adds_up_the_others_is_no_thing():
+def test_a_row_of_totals_is_no_thing():
     graph = read("| Tool | Note |\n|--|--|\n| Saw | old |\n| **Total** | two |")
     assert (titles(graph, "Resource", "Concept"), texts(graph)) == (["Saw"], ["**Total** | two"])
 
 
-def test_a_lack_is_a_risk_and_a_former_post_is_no_person():
+def test_an_entry_about_a_lack_is_a_risk_and_a_former_post_is_no_person():
     graph = read("# T\n\n## Risks\n\n- **No budget**: we stop\n- **Old tools**: they break")
     assert titles(graph, "Risk") == ["No budget", "Old tools"]
     people = read("# T\n\n## People\n\n- Former CEO: Jon Ex\n- CEO: Ann Lee")
@@ -405,7 +405,7 @@ def test_the_name_of_a_person_by_itself_is_no_task():
     assert titles(read(f"{present}\n\n### Anna Krug\n\n- Call Bo"), "Task") == ["Call Bo"]
 
 
-def test_a_field_a_figure_or_a_topic_before_a_colon_calls_nobody():
+def test_a_field_a_figure_or_a_topic_before_a_colon_is_no_person():
     graph = read("# T\n\n## Tasks\n\n- Paint the fence: use white\n- README: add badges\n- Rent: 500 EUR\n- Anna: TBD")
     assert titles(graph, "Task") == ["Paint the fence", "README", "Rent"]
     for text in ("Decision: buy SAP", "Slack: #social", "Rent: 500 EUR"):
@@ -579,7 +579,7 @@ def test_quoted_text_states_nothing_and_can_be_found(quoted):
     assert (titles(outline, "Decision"), edges(outline)) == ([], {("Play", "OWNED_BY", "Ann Lee")})
 
 
-def test_a_sign_for_more_than_something_quotes_nothing():
+def test_a_greater_than_sign_within_a_line_quotes_nothing():
     assert edges(read("# T\n\nOwner: Ann Lee\n\nx > y")) == {("T", "OWNED_BY", "Ann Lee")}
     assert read("> Owner: Zed Foo").nodes[0].title == "d"
 
@@ -638,7 +638,7 @@ def test_the_checkbox_gives_the_state_of_the_task(box, status):
 @pytest.mark.parametrize(
     "heading", ["Steps to reproduce", "Steps", "Schritte", "Étapes", "Pasos", "Passaggi", "Passos", "Stappen", "手順"]
 )
-def test_the_steps_of_a_recipe_or_a_fault_are_no_tasks(heading):
+def test_the_steps_of_a_recipe_or_of_a_bug_report_are_no_tasks(heading):
     graph = read(f"# Soup\n\n## {heading}\n\n1. Fry the onion\n2. Wait\n\n## Next steps\n\n- Buy onions")
     assert titles(graph, "Task") == ["Buy onions"]
     assert texts(graph) == ["Fry the onion", "Wait"]
@@ -800,7 +800,7 @@ def test_items_below_a_heading_of_open_decisions_are_tasks_and_no_decisions(head
         ("May Rose", "We sail in May."),
     ],
 )
-def test_a_part_of_another_name_and_an_ordinary_word_call_nobody_known(known, sentence):
+def test_a_part_of_another_name_and_an_ordinary_word_refer_to_no_known_person(known, sentence):
     graph = read(f"# T\n\nOwner: {known}\n\n{sentence}")
     assert edges(graph) == {("T", "OWNED_BY", known)}
 

@@ -150,7 +150,7 @@ def test_a_retention_that_privacy_forbids_is_refused():
         plan(constraints={"privacy": "regulated", "retention": "P2Y"})
 
 
-def test_approval_and_consent_concern_lasting_memory_of_people_only():
+def test_approval_and_consent_concern_only_lasting_memory_of_people():
     made = plan(sources=[SOURCES[3]], constraints={"privacy": "regulated"})
     needs = {rule.store: set(rule.needs) for rule in made.write_rules}
     assert needs["working"] == needs["goals"] == {"source", "purpose", "redacted_secrets"}
