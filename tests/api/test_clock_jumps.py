@@ -138,5 +138,5 @@ def test_publishing_follows_the_clock_both_ways(tmp_path: Path) -> None:
         house.settings = house.settings.model_copy(update={"contact_email": f"ops-{number}@svc.example"})
         began = time.monotonic()
         generations.append(house.publish(*FEW).generation)
-        assert time.monotonic() - began < HOUR_S / 10, "nobody waits for the clock to come round"
+        assert time.monotonic() - began < HOUR_S / 10, "nobody has to wait for the clock to catch up"
     assert generations == sorted(set(generations)), "ids grow whatever the clock does"

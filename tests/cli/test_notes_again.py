@@ -294,7 +294,7 @@ def test_people_of_one_note_are_known_in_all_others_in_whatever_order(ledger: Le
     assert in_note(ledger, "call the bank", "a.md")
     assert in_note(ledger, "replace the piles", "a.md") and in_note(ledger, "replace the piles", "z.md")
     people = [span.rpartition(":")[0] for each in nodes_of(ledger, KIM, "Person") for span in each.properties["spans"]]
-    assert set(people) == {"a.md", "m.md", "z.md"}, "a first name alone calls nobody of another note"
+    assert set(people) == {"a.md", "m.md", "z.md"}, "a first name by itself refers to nobody in another note"
     assert import_notes(tmp_path / "notes")["written"] == 0
 
 

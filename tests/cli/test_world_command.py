@@ -325,7 +325,7 @@ def test_statements_of_only_a_deleted_note_end_with_its_document(ledger: Ledger,
     assert (same["gone"], same["written"]) == (0, 0)
     (notes / "kept.md").write_text("# Kept\n\n- [ ] paint")
     import_notes(notes)
-    assert titles_of(tmp_path, "Person") == [], "the deleted note does not hold her any more"
+    assert titles_of(tmp_path, "Person") == [], "the deleted note no longer keeps her"
 
 
 def test_a_renamed_note_is_read_under_its_new_name_only(ledger: Ledger, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_start_above_the_chains_head_is_refused_until_the_chain_is_that_long(
         place_of_few.run(token_start_block=52)
     assert refused.value.exit_code == 1 and "deployed" in refused.value.cure
     due = chain_due(place_of_few.settings(token_start_block=52), datetime.now(UTC), lock_wait_s=0)
-    assert due is not None, "the schedule goes on trying"
+    assert due is not None, "the schedule keeps trying"
     chain.advance_to(52)
     report = place_of_few.run(token_start_block=52)
     assert list(_summary(report.assets, {})) == ["reading begins at block 52, which is not final yet"]

@@ -90,7 +90,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         waiting = at.launch("upkeep")
         assert at.run(waiting).status is STATUS.STARTING, "no worker is there to take it"
         first = at.worker()
-        assert at.ended(waiting) is STATUS.SUCCESS, "the worker that comes up takes what waits"
+        assert at.ended(waiting) is STATUS.SUCCESS, "a starting worker takes the waiting runs"
 
         run = next(iter(at.until(lambda: at.spans("run upkeep"))))
         steps = [span for span in at.collector.spans if span.parent_id == run.span_id]
@@ -104,7 +104,7 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
             assert "A worker is already running" in (tmp_path / "worker.log").read_text()
 
         runs = [at.launch(name) for name in ("upkeep", "prices") * 2]
-        assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes side by side"
+        assert {at.ended(run) for run in runs} == {STATUS.SUCCESS}, "lanes run in parallel"
         assert {process_of(at.run(run)) for run in runs} == {psutil.Process(first.pid)}
 
         with run_lock(tmp_path, wait_s=10):  # while the lock is held, the run waits
@@ -124,7 +124,9 @@ def test_runs_are_executed_killed_taken_up_and_ended(tmp_path: Path):
         with run_lock(tmp_path, wait_s=10):
             hanging = at.launch("prices")
             at.until(lambda: at.run(hanging).status is STATUS.STARTED)
-            assert at.instance.run_launcher.terminate(hanging), "as Dagster's monitoring does after the longest time"
+            assert at.instance.run_launcher.terminate(hanging), (
+                "as Dagster's monitoring does after the longest run time"
+            )
             third.wait(HANG_S)  # a thread can't be stopped, but its process can
         assert at.ended(hanging) is STATUS.CANCELED
         assert not at.instance.run_launcher.terminate(hanging), "it has ended"

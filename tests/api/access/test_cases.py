@@ -129,7 +129,7 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     first, first_paid, refusal = sent(sale, -3_000_000, plan="api_pro_monthly")
     case_id = case_in(refusal)
     supplement = supplement_of(sale, case_id)
-    assert supplement_of(sale, case_id)["quoteId"] == supplement["quoteId"], "the same while it is good"
+    assert supplement_of(sale, case_id)["quoteId"] == supplement["quoteId"], "the same as long as it is valid"
     terms = supplement["data"]["quote"]
     assert 3_000_000 <= due_of(supplement).amount < 3_010_000
     assert supplement["price"]["amount"] == "3"
@@ -234,7 +234,7 @@ def test_a_second_transaction_for_a_redeemed_quote_is_recorded(sale: Sale) -> No
     assert said(sale.claim(quote, first)) == (201, "issued")
     asked = sale.providers.asked
     assert "caseId" not in sale.claim(quote, first).json()
-    assert sale.providers.asked == asked, "the transaction that paid is not looked at again"
+    assert sale.providers.asked == asked, "the paying transaction is not checked again"
     again = sale.claim(quote, second)
     assert said(again) == (409, "claim_exists")
     assert list(again.json()["links"]) == ["receipt", "recovery", "case", "docs", "home"]
@@ -242,7 +242,7 @@ def test_a_second_transaction_for_a_redeemed_quote_is_recorded(sale: Sale) -> No
     assert case_of(sale, case_id).code == "payment_twice"
     asked = sale.providers.asked
     assert case_in(sale.claim(quote, second)) == case_id
-    assert sale.providers.asked == asked, "nor is one that is recorded"
+    assert sale.providers.asked == asked, "nor is a recorded one"
     assert next_of(sale, case_id) == ("open", "wait_for_operator")
     with pytest.raises(PaymentNotSettled, match="claimed by another payment"):
         accept(sale, case_id)

@@ -125,7 +125,7 @@ def test_a_pending_claim_never_asks_to_be_sent_again_before_the_budget_of_its_ad
         seen = []
         for _ in range(30):
             pending = paid.claim(quote, "0x" + "ab" * 32)
-            assert pending.status_code == 202, "who waits as told is never refused"
+            assert pending.status_code == 202, "a client that waits as told is never refused"
             wait_s = int(pending.headers["retry-after"])
             assert pending.json()["retryAfter"] == wait_s >= 5
             seen.append(wait_s)

@@ -43,7 +43,7 @@ def test_a_ledger_that_fails_over_while_a_payment_settles_charges_once_and_puts_
         outcome = killed_at(settings, anvil, steps, lambda: starting.submit(server.crash).result())
     price = load_calls()["POST /api/v2/guardrail/check"].price
     assert outcome.charged == [price] * len(steps)
-    assert (outcome.kills, outcome.unanswered) == (0, 0), "the server itself goes on"
+    assert (outcome.kills, outcome.unanswered) == (0, 0), "the server itself keeps running"
     assert outcome.refusals <= {"store_unusable", "store_busy", "settlement_unavailable"}
     assert (outcome.used, outcome.paid, outcome.paid_without_answer) == (len(steps), len(steps), 0)
     assert (len(set(outcome.answers)), outcome.other_answers) == (len(steps), 0)

@@ -86,7 +86,7 @@ def test_a_session_takes_precedence_over_a_key_and_a_message_that_needs_no_key_i
         post(call("svc_connect_status", session_token=token), **key), post(message("ping"), **key)
     )
     assert told(of_session)[2] == f'"session";r={SESSION_REQUESTS_A_MINUTE - 1}'
-    assert told(of_key)[2] == '"permin";r=1', "what needs no key costs none"
+    assert told(of_key)[2] == '"permin";r=1', "a message that needs no key does not use it"
 
 
 def test_a_token_elsewhere_in_the_message_counts_for_nothing(service):

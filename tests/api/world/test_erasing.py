@@ -89,7 +89,7 @@ def test_an_owners_id_is_erased_by_the_name_that_the_owner_knows(ledger_settings
             owner.post(BUILD, {"nodes": nodes, "mode": "apply"}, 201)
         assert ada.ask("DELETE", NODES + "plan")["data"]["nodes"] == 1
         assert (ada.found(), bob.found()) == (0, 1)
-        assert ada.ask("DELETE", NODES + "plan")["data"]["nodes"] == 1, "again it answers the same"
+        assert ada.ask("DELETE", NODES + "plan")["data"]["nodes"] == 1, "a repetition gets the same answer"
 
 
 @pytest.mark.both_engines

@@ -56,7 +56,7 @@ def test_the_constitution_has_weight_in_all_seven_domains() -> None:
     for domain in DOMAINS:
         assert sum(node.domain == domain for node in nodes) >= 10, domain
     ends = {end for edge in edges for end in (edge.source, edge.target)}
-    assert {node.id for node in nodes} == ends, "no node stands alone, and no edge leads out of it"
+    assert {node.id for node in nodes} == ends, "no node is isolated, and no edge leads outside"
     assert {node.id for node in nodes if node.immutable} >= {"value:proof", "principle:governed-change"}
 
 

@@ -123,7 +123,7 @@ def test_a_chain_rewritten_as_a_whole_is_found(house: AuditedHouse) -> None:
     house.decide("one", "two", "three")
     generation = house.publish_change()
     house.rewrite_history(2, "words of no decision", "")
-    assert house.audit().faults == [], "a rewriting that changes nothing is none"
+    assert house.audit().faults == [], "rewriting without a change is no tampering"
     house.rewrite_history(2, "local:ada", "local:eve")
     with house.ledger.read() as reader:
         assert verify(reader).faults == [], "the chain fits itself"

@@ -142,7 +142,7 @@ def broken_by_a_fault(ledger: Ledger, transaction: Any) -> set[str]:
         else:
             assert steps > 3
             return wrong | unsound(ledger)
-    raise AssertionError("it never gets through")
+    raise AssertionError("it never succeeds")
 
 
 def test_a_fault_at_any_step_of_issuing_leaves_nothing_of_it(ledger: Ledger) -> None:

@@ -175,7 +175,9 @@ def test_processes_that_write_simultaneously_lose_and_duplicate_nothing(ledger_s
     for _ in range(200):
         follow()
     assert [writer.returncode for writer in writers] == [0, 0]
-    assert [seq for seq, _, _ in seen] == list(range(1, 2 * 60 * 2 + 1)), "a reader that follows the head misses none"
+    assert [seq for seq, _, _ in seen] == list(range(1, 2 * 60 * 2 + 1)), (
+        "a reader that follows the head misses nothing"
+    )
     firsts, seconds = seen[0::2], seen[1::2]
     assert [entity for _, _, entity in firsts] == [entity for _, _, entity in seconds], "transactions do not mix"
     expected = {f"{writer}-{number}" for writer in range(2) for number in range(90) if number % 3 != 2}

@@ -224,7 +224,7 @@ def test_commits_before_a_kill_are_read_back_from_the_write_ahead_log(tmp_path: 
     ledger = open_ledger(settings, crashed)
     assert ledger.head() > 0
     assert ledger.head() % 3 == 0
-    assert checkpointed == [], "the main file alone held nothing yet, so the log was what counted"
+    assert checkpointed == [], "the main file by itself contained nothing yet, so the log counted"
     ledger.close()
 
 

@@ -79,4 +79,4 @@ def test_no_hostile_claim_replaces_a_known_fact(ledger: Ledger, confirmed: bool)
         assert node is not None and key is not None and is_live(node)
         assert (node.valid_to, node.retracted, node.properties["value"]) == (None, False, "shut")
         standing = standing_at(LedgerView(reader).holding(key), utc_text(ledger.now()))
-    assert standing[0].id == "known" and len(standing) > 1, "it stands first, and the others are shown beside it"
+    assert standing[0].id == "known" and len(standing) > 1, "it ranks first, and the others are shown next to it"
