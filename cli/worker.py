@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 
 from cli import pipeline
-from cli.signals import EXIT_CODE, while_signals_end
+from cli.signals import EXIT_CODE, end_on_signals
 from pipelines.instance import FIRST_RUN_MARK
 from warehouse.file_modes import keep_files_private
 
@@ -39,8 +39,8 @@ def main() -> None:
     os.dup2(log, 2)
     os.close(log)
     _report(code, ended)
-    with while_signals_end():
-        from pipelines import worker  # Dagster takes seconds to import, and nothing is published before
+    end_on_signals()  # what follows is mostly imports, which may swallow a `KeyboardInterrupt`
+    from pipelines import worker  # not before: Dagster takes seconds to import, and the publication needs nothing of it
 
     worker.main()
 
