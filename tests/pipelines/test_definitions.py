@@ -193,7 +193,7 @@ def test_every_document_shows_its_fields_with_what_they_mean(graph: Any):
     # A field without a description of its own has that of its type.
     assert shown["ok"] == ("boolean", "Always true")
     assert shown["quality"][1] == "The degree to which a reader can trust a number."
-    assert shown["consistency"][1] == "The block at which all numbers of the body hold, and its proof."
+    assert shown["consistency"][1] == "The block of all numbers in the body, and its proof."
 
 
 def test_checks_belong_to_the_tables_and_failing_rows_block(graph: Any):
