@@ -354,7 +354,8 @@ def _is_wanted_by_untrusted(effect: Effect, target: Target, facts: Facts) -> boo
 
 
 REQUESTED = "requested"
-"""Key of an effect's detail: `yes` if the person's request asks for this kind of effect, else `no`."""
+"""Key of an effect's detail: `yes` if the person's request asks for this kind of effect, `only information` if
+it asks for nothing but that, else `no`."""
 
 UNREQUESTED = "unrequested"
 """Key of an effect's detail: `kind`, `target` or `both` if untrusted content, and not the person, asks for the effect

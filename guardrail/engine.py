@@ -652,13 +652,13 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def with_intent_details(effect: Effect, *, requested: bool | None, unrequested: str | None) -> Effect:
+def with_intent_details(effect: Effect, *, requested: str | None, unrequested: str | None) -> Effect:
     """Returns the effect with details on who requested it, in the words that policy rows use."""
     if requested is None and unrequested is None:
         return effect
     detail = dict(effect.detail)
     if requested is not None:
-        detail[REQUESTED] = "yes" if requested else "no"
+        detail[REQUESTED] = requested
     if unrequested is not None:
         detail[UNREQUESTED] = unrequested
     return replace(effect, detail=detail)

@@ -71,10 +71,12 @@ def with_intent(effects: Sequence[Effect], passages: Sequence[Passage], facts: F
     for found in intent.unrequested(known, facts, passages):
         unrequested.setdefault(id(found.effect), found.why)
     # The answer depends only on kind and object, and a long request takes long to read.
-    requested: dict[tuple[EffectKind, ObjectKind], bool | None] = {}
+    requested: dict[tuple[EffectKind, ObjectKind], str | None] = {}
     for effect in known:
         if (effect.kind, effect.object) not in requested:
-            requested[effect.kind, effect.object] = intent.is_requested(effect, facts)
+            asked = intent.is_requested(effect, facts)
+            refused = "only information" if intent.only_informs(effect, facts) else "no"
+            requested[effect.kind, effect.object] = None if asked is None else "yes" if asked else refused
     return [
         with_intent_details(
             effect,

@@ -89,6 +89,7 @@ def _build_request(request: Plain, normalise: _Normalise) -> Request:
         url=_build_parts(request["url"], normalise),
         body=_build_parts(request.get("body", ()), normalise),
         when=_build_condition(request["when"], normalise) if "when" in request else None,
+        in_query=_build_condition(request["in_query"], normalise) if "in_query" in request else None,
     )
 
 

@@ -339,12 +339,13 @@ class Checker:
         return level
 
     def request(self, node: Any) -> Plain:
-        found = self.keys(node, ("when", "method", "url", "body"), "a request")
+        found = self.keys(node, ("when", "method", "url", "body", "in_query"), "a request")
         request: Plain = {key: self.parts(found[key]) for key in ("method", "url", "body") if key in found}
         if "url" not in found:
             self.fault(node, "a request needs `url`")
-        if "when" in found:
-            request["when"] = self.condition(found["when"])
+        for key in ("when", "in_query"):
+            if key in found:
+                request[key] = self.condition(found[key])
         return request
 
     def parts(self, node: Any) -> list[str]:

@@ -79,12 +79,13 @@ class Inner(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The HTTP request that a call sends, by parts of the call."""
+    """The HTTP request that a call sends, by parts of the call. If `in_query` holds, the body goes into the URL."""
 
     method: tuple[str, ...] = ()
     url: tuple[str, ...] = ()
     body: tuple[str, ...] = ()
     when: Condition | None = None
+    in_query: Condition | None = None
 
 
 class Subcommand(NamedTuple):

@@ -90,6 +90,7 @@ def effects_of_request(
     """Returns the effects of a request: those of the first row that matches, else those of its method."""
     method = method.upper()
     scheme, host, port = _parts_of(url)
+    host = host or "localhost"  # HTTPie's ":8000/path"
     detail = {"url": url}
     if scheme == "file":
         return (Effect(EffectKind.READ, ObjectKind.PATH, span, "http", (Target(url[len("file://") :]),)),)

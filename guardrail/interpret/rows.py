@@ -218,12 +218,12 @@ class Rows(Part):
         from guardrail.catalogue.http import effects_of_request
 
         methods = [word.text for part in request.method for word in parsed.part(part)]
-        bodies = [word.text for part in request.body for word in parsed.part(part)]
+        in_query = request.in_query is not None and parsed.holds(request.in_query)
+        bodies = [] if in_query else [word.text for part in request.body for word in parsed.part(part)]
         method = methods[0].upper() if methods else "POST" if bodies else "GET"
         body = "\n".join(bodies) or None
-        urls = [
-            word.text for word in self._followed([word for part in request.url for word in parsed.part(part)], call)
-        ]
+        given = [word for part in request.url for word in parsed.part(part) if word.text not in methods[:1]]
+        urls = [word.text for word in self._followed(given, call)]
         self._sent_words([word for part in (*request.body, *request.url) for word in parsed.part(part)], urls, call)
         for url in urls:
             for effect in effects_of_request(method, url, {}, body, call.span):

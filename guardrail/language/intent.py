@@ -82,15 +82,29 @@ _DELEGATION = Lexicon(
 )  # fmt: skip
 
 
+_QUESTION = re.compile(
+    r"\s*(?:what|when|whom?|whose|where|which|why|how|is|are|was|were|did|does|has|had|wann|wer|wem|wo|wie|warum|ist|sind"
+    r"|welche[rsmn]?|war|hat|combien|quand|qui|où|quel(?:le)?s?|pourquoi|cuánto|cuándo|quién|dónde|cuál(?:es)?)\b"
+    r"(?! (?:about|if|not)\b)",
+    re.I,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_ADDRESSES = re.compile(r"\b(?:you|please|then|du|sie|bitte|vous|tu|por favor|usted)\b", re.I)
+"""Words with which a question may be a polite request: "Why don't you cancel it?"."""
+
+
 @record
 class _Asked:
-    """The content of a request: its words, the groups of kinds that it mentions, the effects that it asks for, and
-    whether it leaves the choice of actions to content."""
+    """The content of a request: its words, the groups of kinds that it asks for and those that it only mentions, the
+    effects that it asks for, and whether it leaves the choice of actions to content. `only_shows` is true if it asks
+    for nothing but information."""
 
     words: frozenset[str]
     groups: frozenset[str]
+    mentioned: frozenset[str]
     requested: frozenset[Requested]
     delegates: bool
+    only_shows: bool
 
 
 @lru_cache(maxsize=1)
@@ -101,13 +115,24 @@ def _asked_for(request: str) -> _Asked:
     asked = [meaning for meaning in meanings if not is_reported(tokens, meaning)]
     requested = frozenset((meaning.kind, meaning.object) for meaning in asked if not is_negated(tokens, meaning))
     # "Show my standing orders" asks for no order, but other requests ask by a noun: "I need a refund".
-    shows = bool(meanings) and all(only_shows(tokens, meaning) for meaning in asked)
-    kinds = frozenset() if shows else kinds_spoken_of(tokens)
+    shows = _only_questions(request) or (bool(meanings) and all(only_shows(tokens, meaning) for meaning in asked))
+    mentioned = frozenset(_GROUPS.get(kind, "change") for kind in kinds_spoken_of(tokens))
     return _Asked(
         frozenset(token.text for token in tokens),
-        frozenset(_GROUPS.get(kind, "change") for kind in kinds),
+        frozenset() if shows else mentioned,
+        mentioned,
         requested,
         bool(_DELEGATION.hits(tokens)),
+        shows,
+    )
+
+
+def _only_questions(request: str) -> bool:
+    """Decides whether every sentence is a question about facts: "Is the garage door closed?"."""
+    sentences = [sentence for sentence in _SENTENCE.findall(request) if sentence.strip()]
+    return bool(sentences) and all(
+        sentence.endswith("?") and _QUESTION.match(sentence) and not _ADDRESSES.search(sentence)
+        for sentence in sentences
     )
 
 
@@ -162,6 +187,14 @@ def is_requested(effect: Effect, facts: Provenance) -> bool | None:
     request = _asked_for(facts.user_request)
     asked = _GROUPS.get(effect.kind, "change") in request.groups
     return None if not asked and request.delegates else asked
+
+
+def only_informs(effect: Effect, facts: Provenance) -> bool:
+    """Decides whether the person's request asks only for information, and mentions nothing like this effect."""
+    if not facts.user_request:
+        return False
+    request = _asked_for(facts.user_request)
+    return request.only_shows and not request.delegates and _GROUPS.get(effect.kind, "change") not in request.mentioned
 
 
 def drifts(action: str, request: str) -> bool:

@@ -13,7 +13,7 @@ import yaml
 
 from guardrail.model import Call, Effect, Passage, Reading, Span, Target, Uncovered, Word
 from guardrail.reading.decoding import Normalised, normalise
-from guardrail.reading.pull_requests import checkouts_that_run
+from guardrail.reading.pull_requests import checkouts_that_run, scripts_with_texts
 from guardrail.reading.shell import read_script
 from guardrail.reading.shell.text import Budget
 from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place
@@ -455,15 +455,17 @@ class _Workflow:
                 self.walk(value, place, depth + 1)
 
     def pull_requests(self, document: Node) -> None:
-        """Adds the code of pull requests that a workflow runs with the rights of the repository."""
-        for step, may_write in checkouts_that_run(document):
+        """Adds the code of pull requests, and the texts, that a workflow runs with the rights of the repository."""
+        checkouts = (("the pull request", *found) for found in checkouts_that_run(document))
+        scripts = (("a title or comment", *found) for found in scripts_with_texts(document))
+        for source, step, may_write in (*checkouts, *scripts):
             self.found.effects.append(
                 Effect(
                     EffectKind.EXECUTE,
                     ObjectKind.PROCESS,
                     self.span(step.start, step.end),
                     "ci",
-                    (Target("the pull request", Place.REMOTE),),
+                    (Target(source, Place.REMOTE),),
                     detail={"code": "pull_request", "rights": "write" if may_write else "read"},
                 )
             )

@@ -1,5 +1,6 @@
-"""Finds workflows that run the code of a pull request with the rights of the repository: GitHub gives a workflow that
-starts on `pull_request_target` or `workflow_run` secrets and a token, whoever wrote the pull request."""
+"""Finds workflows that run what strangers write with the rights of the repository: the code of a pull request, or a
+text in a script. GitHub gives a workflow that starts on `pull_request_target`, `workflow_run`, an issue or a comment
+secrets and a token, whoever wrote that."""
 
 from __future__ import annotations
 
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     from guardrail.reading.ci import Node
 
 _TRUSTED_EVENTS = frozenset(("pull_request_target", "workflow_run"))
+_TEXT_EVENTS = _TRUSTED_EVENTS | {"issues", "issue_comment", "discussion", "discussion_comment"}
+_TEXT = re.compile(
+    r"\$\{\{[^}]{0,200}(?:github\.event\.(?:issue|comment|discussion|review|pull_request|workflow_run)\.(?:title|body"
+    r"|head\.(?:ref|label)|head_branch|display_title|head_commit\.message)|github\.head_ref)\b[^}]{0,200}\}\}"
+)
 _HEAD = re.compile(
     r"github\.event\.pull_request\.head\.|github\.event\.workflow_run\.head_|github\.head_ref|github\.event\.number"
     r"|github\.event\.pull_request\.(?:number|merge_commit_sha)|refs/pull/"
@@ -53,6 +59,24 @@ def checkouts_that_run(workflow: Node) -> Iterator[tuple[Node, bool]]:
                 if _runs_code_after_fetch(script):
                     yield checkout, not _only_reads(job)
                     break
+
+
+def scripts_with_texts(workflow: Node) -> Iterator[tuple[Node, bool]]:
+    """Yields the steps whose script contains the title or body of an issue, comment or pull request, in which a shell
+    finds commands, and whether the job has more than the right to read. A step that takes the text from a variable of
+    its environment is safe."""
+    events, jobs = workflow.get("on"), workflow.get("jobs")
+    if events is None or jobs is None or _TEXT_EVENTS.isdisjoint(_names(events)):
+        return
+    only_reads = _only_reads(workflow)
+    for _, job in jobs.pairs or ():
+        steps = job.get("steps")
+        if steps is None or job.get("environment") is not None or _is_guarded(job):
+            continue
+        for step in steps.items or ():
+            if not _is_guarded(step) and _TEXT.search(step.text("run") or "") is not None:
+                own = _only_reads(job)
+                yield step, not (only_reads if own is None else own) or _mentions_secrets(job)
 
 
 def _starts_for_strangers(events: Node) -> bool:

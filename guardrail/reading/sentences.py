@@ -28,7 +28,9 @@ from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Revers
 LONGEST_TEXT = 24 * 1024
 MAX_EFFECTS = 256
 _TABLE = "reading/sentences.yaml"
-_QUOTED = re.compile(r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|`[^`\n]{0,400}`|(?<![\w])'[^'\n]{1,200}'(?!\w)")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,400}\"|“[^”\n]{0,400}”|«[^»\n]{0,400}»|„[^“”\n]{0,400}[“”]|`[^`\n]{0,400}`|(?<![\w])'[^'\n]{1,200}'(?!\w)"
+)
 _SOURCES = re.compile(
     r"(?<![\w/.~-])(?:src|lib|app|apps|pkg|packages|internal|cmd|components|modules|tests?|docs|scripts)(?:/[\w.-]+)+"
 )

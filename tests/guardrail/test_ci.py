@@ -178,6 +178,9 @@ def test_no_workflow_raises(tokens: list[str]) -> None:
 CHECKOUT = "uses: actions/checkout@v4, with: {ref: '${{ github.event.pull_request.head.sha }}'}"
 
 
+COMMENT = "run: 'echo ${{ github.event.comment.body }}'"
+
+
 def workflow(on: str, *steps: str, job: str = "", top: str = "") -> str:
     lines = "".join(f"\n      - {{{step}}}" for step in steps)
     return f"on: {on}\n{top}jobs:\n  a:\n    runs-on: ubuntu-latest\n{job}    steps:{lines}\n"
@@ -233,3 +236,23 @@ def test_a_workflow_that_runs_the_code_of_a_pull_request_has_rights_that_its_aut
     text: str, rights: list[str]
 ) -> None:
     assert [effect.detail["rights"] for effect in read_ci(text).effects] == rights
+
+
+@pytest.mark.parametrize(
+    ("text", "rights"),
+    [
+        (workflow("issue_comment", COMMENT), ["write"]),
+        (workflow("[issues]", "run: 'echo ${{ github.event.issue.title }}'"), ["write"]),
+        (workflow("pull_request_target", "run: 'git switch ${{ github.head_ref }}'"), ["write"]),
+        (workflow("issue_comment", COMMENT, top="permissions: {contents: read}\n"), ["read"]),
+        (workflow("issue_comment", "run: 'echo $BODY', env: {BODY: '${{ github.event.comment.body }}'}"), []),
+        (workflow("issue_comment", "run: 'echo ${{ github.event.issue.number }}'"), []),
+        (workflow("pull_request", "run: 'echo ${{ github.event.pull_request.title }}'"), []),
+        (workflow("issue_comment", COMMENT, job="    if: github.event.comment.user.login == 'ada'\n"), []),
+    ],
+)
+def test_a_script_that_contains_a_strangers_text_runs_with_rights_that_its_author_lacks(
+    text: str, rights: list[str]
+) -> None:
+    found = [effect.detail["rights"] for effect in read_ci(text).effects if effect.detail.get("code") == "pull_request"]
+    assert found == rights

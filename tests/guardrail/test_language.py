@@ -188,6 +188,26 @@ def test_a_request_speaks_of_an_effect_or_not(request_text: str | None, requeste
     assert intent.is_requested(effect, _Facts(request_text)) is requested
 
 
+@pytest.mark.parametrize(
+    ("request_text", "only"),
+    [
+        (None, False),
+        ("Is the garage door closed?", True),
+        ("What did the team discuss yesterday? When is the next meeting?", True),
+        ("Show my inbox", True),
+        ("Wie viel habe ich gestern ausgegeben?", True),
+        ("How do I delete a message?", False),
+        ("Which mails are old? Delete them.", False),
+        ("Why don't you clear my inbox?", False),
+        ("What is on my list? Please see to it.", False),
+        ("Tidy up", False),
+    ],
+)
+def test_a_request_asks_for_information_only_or_for_more(request_text: str | None, only: bool) -> None:
+    effect = Effect(EffectKind.DELETE, ObjectKind.MESSAGE, Span(0, 1), "tool delete_email")
+    assert intent.only_informs(effect, _Facts(request_text)) is only
+
+
 def test_phrases_stems_and_gaps_are_found_in_one_sentence() -> None:
     lexicon = Lexicon({"stem": ["delet*"], "phrase": ["turn off"], "gap": ["keep ~ secret"]})
     hits = lexicon.hits(tokens_of("Deleting it. Turn off, keep this deal secret. Turn. Off"))
