@@ -5,7 +5,7 @@ secrets and a token, whoever wrote that."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,28 +36,20 @@ _ASKS_SOMEBODY = re.compile(
 
 def checkouts_that_run(workflow: Node) -> Iterator[tuple[Node, bool]]:
     """Yields the step of each job that checks out a pull request whose code a later step runs, and whether the job has
-    more than the right to read. Jobs that a person or a condition on the author releases are left out."""
-    events, jobs = workflow.get("on"), workflow.get("jobs")
-    if events is None or jobs is None or not _starts_for_strangers(events):
+    more than the right to read."""
+    events = workflow.get("on")
+    if events is None or not _starts_for_strangers(events):
         return
-    only_reads = _only_reads(workflow)
-    for _, job in jobs.pairs or ():
-        steps = job.get("steps")
-        if steps is None or job.get("environment") is not None or _is_guarded(job):
-            continue
+    for job, steps in _unguarded_jobs(workflow):
         checkout: Node | None = None
-        for step in steps.items or ():
-            if _is_guarded(step):
-                continue
+        for step in steps:
             if checkout is not None and _runs_code(step):
-                own = _only_reads(job)
-                yield checkout, not (only_reads if own is None else own) or _mentions_secrets(job)
+                yield checkout, _may_write(workflow, job) or _mentions_secrets(job)
                 break
             if checkout is None and _checks_out_head(step):
                 checkout = step
-                script = step.text("run") or ""
-                if _runs_code_after_fetch(script):
-                    yield checkout, not _only_reads(job)
+                if _runs_code_after_fetch(step.text("run") or ""):
+                    yield checkout, _may_write(workflow, job)
                     break
 
 
@@ -65,18 +57,27 @@ def scripts_with_texts(workflow: Node) -> Iterator[tuple[Node, bool]]:
     """Yields the steps whose script contains the title or body of an issue, comment or pull request, in which a shell
     finds commands, and whether the job has more than the right to read. A step that takes the text from a variable of
     its environment is safe."""
-    events, jobs = workflow.get("on"), workflow.get("jobs")
-    if events is None or jobs is None or _TEXT_EVENTS.isdisjoint(_names(events)):
+    events = workflow.get("on")
+    if events is None or _TEXT_EVENTS.isdisjoint(_names(events)):
         return
-    only_reads = _only_reads(workflow)
-    for _, job in jobs.pairs or ():
+    for job, steps in _unguarded_jobs(workflow):
+        for step in steps:
+            if _TEXT.search(step.text("run") or "") is not None:
+                yield step, _may_write(workflow, job) or _mentions_secrets(job)
+
+
+def _unguarded_jobs(workflow: Node) -> Iterator[tuple[Node, Sequence[Node]]]:
+    """Yields jobs with their steps, except those that a person or a condition on the author releases."""
+    jobs = workflow.get("jobs")
+    for _, job in (jobs.pairs if jobs is not None else None) or ():
         steps = job.get("steps")
-        if steps is None or job.get("environment") is not None or _is_guarded(job):
-            continue
-        for step in steps.items or ():
-            if not _is_guarded(step) and _TEXT.search(step.text("run") or "") is not None:
-                own = _only_reads(job)
-                yield step, not (only_reads if own is None else own) or _mentions_secrets(job)
+        if steps is not None and job.get("environment") is None and not _is_guarded(job):
+            yield job, [step for step in steps.items or () if not _is_guarded(step)]
+
+
+def _may_write(workflow: Node, job: Node) -> bool:
+    own = _only_reads(job)
+    return not (_only_reads(workflow) if own is None else own)
 
 
 def _starts_for_strangers(events: Node) -> bool:
