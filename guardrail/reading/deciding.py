@@ -23,6 +23,7 @@ from guardrail.reading.prose_or_shell import (
     without_comments,
     without_quoted,
 )
+from guardrail.reading.units import is_unit
 from guardrail.vocabulary import Language
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ def _certain(action: str, text: str) -> Language | None:
     if first.isupper() and _is_dockerfile(text):
         return Language.DOCKERFILE
     if first in "@*0123456789#ABCDEFGHIJKLMNOPQRSTUVWXYZ" and is_crontab(text):
+        return Language.BASH
+    if first == "[" and is_unit(text):
         return Language.BASH
     if ":" in text and "\n" in text and _MANIFEST_BEGINS.match(text) is not None:
         from guardrail.reading.manifests import is_manifest

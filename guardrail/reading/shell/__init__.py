@@ -19,6 +19,7 @@ from guardrail.reading.decoding import Normalised, normalise
 from guardrail.reading.shell.own_words import OWN_WORDS
 from guardrail.reading.shell.statements import Statements
 from guardrail.reading.shell.text import Budget, Source
+from guardrail.reading.units import commands_of_unit
 from guardrail.vocabulary import Language
 
 __all__ = ["OWN_WORDS", "read", "read_script"]
@@ -26,8 +27,10 @@ __all__ = ["OWN_WORDS", "read", "read_script"]
 
 def read(text: str, *, offset: int = 0) -> Reading:
     """Returns the calls of a shell text, in order, with the texts that people read and the parts that could not be
-    read. The commands of a crontab are read as if they ran now."""
+    read. The commands of a crontab or of a unit of systemd are read as if they ran now."""
     commands = commands_of(text, default_catalogue())
+    if commands is None:
+        commands = commands_of_unit(text)
     return read_script(normalise(text if commands is None else commands), offset=offset)
 
 
