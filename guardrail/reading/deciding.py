@@ -144,6 +144,11 @@ def _certain(action: str, text: str) -> Language | None:
 
         if is_access_policy(text):
             return Language.MANIFEST
+    if first == "{" and '"scripts"' in text:
+        from guardrail.reading.manifests import is_package
+
+        if is_package(text):
+            return Language.MANIFEST
     if ":" in text and _CI_KEYS.search(text) and _CI_STEPS.search(text):
         return Language.CI
     if "{" in text and _HCL.match(text) is not None:

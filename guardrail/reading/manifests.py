@@ -81,6 +81,15 @@ def _read_document(document: Any, found: Found, span: Span) -> None:
         found.effects += [replace(effect, span=span) for effect in effects_of_manifest(objects)]
         for name, words in _commands(objects, 0):
             _add_command(found, words, span, f"pod:{name}")
+        scripts = document.get("scripts")
+        installing = [scripts.get(hook) for hook in _HOOKS] if isinstance(scripts, Mapping) else []
+        for script in installing:
+            if isinstance(script, str):
+                _add_script(found, script, Language.BASH, span, None, elevated=False)
+
+
+_HOOKS = ("preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare")
+"""Scripts of a `package.json` that run when a package is installed."""
 
 
 def _commands(value: Any, depth: int) -> Iterator[tuple[str, list[str]]]:
@@ -261,6 +270,16 @@ def is_access_policy(text: str) -> bool:
     return _BINDINGS.match(text) is not None and _MEMBERS.search(text) is not None
 
 
+def is_package(text: str) -> bool:
+    """Decides whether a text is a `package.json` with scripts that run when the package is installed."""
+    return _PACKAGE.match(text) is not None and _HOOK.search(text) is not None and _OF_CALL.search(text) is None
+
+
+_PACKAGE = re.compile(r'\s*\{\s*"(?:name|version|private|scripts|type|description)"\s*:')
+_OF_CALL = re.compile(r'"(?:arguments|args|input|parameters|params|tool|function)"\s*:')
+"""Members of a tool call as JSON, which may have a name and scripts too."""
+
+_HOOK = re.compile(rf'"scripts"\s*:\s*\{{[^}}]{{0,20000}}"(?:{"|".join(_HOOKS)})"\s*:')
 _POLICY = re.compile(r'\s*\{\s*"(?:Version|Id|Statement)"\s*:')
 _STATEMENT = re.compile(r'"Statement"\s*:')
 _EFFECT = re.compile(r'"Effect"\s*:\s*"(?:Allow|Deny)"')
