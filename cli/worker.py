@@ -5,6 +5,7 @@ The imports of each take seconds of CPU, which separate processes would spend ag
 
 import logging
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import typer
 
 from cli import pipeline
 from cli.signals import EXIT_CODE, end_on_signals
+from contracts.errors import ConfigurationProblem
 from pipelines.instance import FIRST_RUN_MARK
 from warehouse.file_modes import keep_files_private
 
@@ -31,7 +33,10 @@ def main() -> None:
     os.dup2(errors, 2)
     os.close(errors)
     try:
-        _report(_done(lambda: pipeline.publish(as_json=False), publication, log), published)
+        code = _done(lambda: pipeline.publish(as_json=False), publication, log)
+        _report(code, published)
+        if code == ConfigurationProblem.exit_code:
+            signal.pause()  # `svc run` ends now; the first run would be refused for the same reason, and say so again
         code = _done(lambda: pipeline.run(snapshot=False, as_json=False), first_run, log)
     except KeyboardInterrupt:  # tearing down Dagster's objects takes seconds, and DuckDB reports its types as leaks
         os._exit(EXIT_CODE)

@@ -90,7 +90,8 @@ def effects_of_request(
     """Returns the effects of a request: those of the first row that matches, else those of its method."""
     method = method.upper()
     scheme, host, port = _parts_of(url)
-    host = host or "localhost"  # HTTPie's ":8000/path"
+    if url.startswith(":"):
+        host = "localhost"  # HTTPie's ":8000/path"; a path alone, as in `fetch("/path")`, may be of any host
     detail = {"url": url}
     if scheme == "file":
         return (Effect(EffectKind.READ, ObjectKind.PATH, span, "http", (Target(url[len("file://") :]),)),)

@@ -9,7 +9,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
-from guardrail.language.actions import is_negated, is_reported, kinds_spoken_of, meanings_in_sentence, only_shows
+from guardrail.language.actions import (
+    Meaning,
+    is_negated,
+    is_reported,
+    kinds_spoken_of,
+    meanings_in_sentence,
+    only_shows,
+)
 from guardrail.language.lexicon import Lexicon, Token, tokens_of
 from guardrail.model import Effect, Passage, Span
 from guardrail.record import record
@@ -113,7 +120,6 @@ def _asked_for(request: str) -> _Asked:
     tokens = tokens_of(request)
     meanings = meanings_in_sentence(tokens)
     asked = [meaning for meaning in meanings if not is_reported(tokens, meaning)]
-    requested = frozenset((meaning.kind, meaning.object) for meaning in asked if not is_negated(tokens, meaning))
     # "Show my standing orders" asks for no order, but other requests ask by a noun: "I need a refund".
     shows = _only_questions(request) or (bool(meanings) and all(only_shows(tokens, meaning) for meaning in asked))
     mentioned = frozenset(_GROUPS.get(kind, "change") for kind in kinds_spoken_of(tokens))
@@ -121,7 +127,7 @@ def _asked_for(request: str) -> _Asked:
         frozenset(token.text for token in tokens),
         frozenset() if shows else mentioned,
         mentioned,
-        requested,
+        _requested(tokens, asked),
         bool(_DELEGATION.hits(tokens)),
         shows,
     )
@@ -165,13 +171,12 @@ def with_origins(effects: Iterable[Effect], facts: Provenance) -> tuple[Effect, 
 def requested_kinds(text: str) -> frozenset[Requested]:
     """Returns the kinds of effects that a text asks for, with the object if it names one. Forbidden ones don't
     count."""
-    return _requested(tokens_of(text))
+    tokens = tokens_of(text)
+    return _requested(tokens, meanings_in_sentence(tokens))
 
 
-def _requested(tokens: Sequence[Token]) -> frozenset[Requested]:
-    return frozenset(
-        (meaning.kind, meaning.object) for meaning in meanings_in_sentence(tokens) if not is_negated(tokens, meaning)
-    )
+def _requested(tokens: Sequence[Token], meanings: Iterable[Meaning]) -> frozenset[Requested]:
+    return frozenset((meaning.kind, meaning.object) for meaning in meanings if not is_negated(tokens, meaning))
 
 
 def delegates(text: str) -> bool:

@@ -12,6 +12,7 @@ from ingest_helpers import TOKEN
 from patience import HANG_S
 from pipeline_runs import recorded_chain
 
+from contracts.errors import ConfigurationProblem
 from contracts.settings import PREFIX
 from pipelines.instance import prepare_home
 
@@ -41,6 +42,19 @@ def test_a_first_run_that_fails_is_not_taken_for_a_lost_one(tmp_path: Path):
             time.sleep(0.05)
         worker.kill()
         worker.wait(HANG_S)
+
+
+def test_a_publication_that_is_refused_is_reported_once_and_no_run_follows(tmp_path: Path):
+    worker, said = started(tmp_path, "no address of a node")
+    publication = tmp_path / "said-of-publication"
+    deadline = time.monotonic() + HANG_S
+    while not publication.read_bytes():
+        assert worker.poll() is None and time.monotonic() < deadline, said.read_text()
+        time.sleep(0.05)  # long enough for a run to be refused for the same reason
+    worker.send_signal(signal.SIGTERM)
+    worker.wait(HANG_S)
+    assert publication.read_bytes() == bytes([ConfigurationProblem.exit_code])
+    assert said.read_text().count("svc:") == 1
 
 
 def started(data_dir: Path, rpc_url: str) -> tuple[subprocess.Popen[bytes], Path]:

@@ -65,6 +65,7 @@ def spelled(method: str, url: str, body: str | None = None) -> str:
             "overwrite resource one yes",
         ),
         ("DELETE", ":8000/api/carts/1", None, "delete resource one yes"),
+        ("DELETE", "/api/carts/1", None, "delete resource one no"),
         ("POST", "https://node.example.com", '{"method": "eth_sendRawTransaction"}', "pay payment one no"),
         ("POST", "https://node.example.com", '{"method": "eth_getBalance"}', "send resource one yes"),
         ("DELETE", "https://api.example.com/v1/users/7", None, "delete resource one no"),
