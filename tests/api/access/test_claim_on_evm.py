@@ -185,6 +185,8 @@ def test_a_deployment_and_a_plain_transfer_of_ether_pay_nothing(paid_here: PaidS
     paid.rpc.call("anvil_impersonateAccount", PAYER.address)
     paid.rpc.call("anvil_setBalance", PAYER.address, hex(10**19))
     ether = paid.rpc.call("eth_sendTransaction", {"from": PAYER.address, "to": TREASURY, "value": hex(10**18)})
+    # What is sent next sets the payer's balance, which would drop a payment that still waits.
+    mined_receipt(paid.rpc, ether)
     created = in_one_transaction(paid, [])
     for transaction in (ether, created):
         assert told(paid, quote, transaction) == (402, "payment_missing")
