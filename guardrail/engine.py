@@ -227,7 +227,7 @@ class Guardrail:
         effects = [*_told_of_workflows(action, reading, interpreted.effects), *effects_of_manifest(facts.manifest)]
         if facts.planned_steps:
             effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
-        findings = self._findings(action, passages)
+        findings = self._findings(_without_escapes(action) if reading.language in _ESCAPED else action, passages)
         if findings:
             effects += _effects_of_findings(findings, effects, facts)
         if len(effects) > MAX_EFFECTS:
@@ -459,6 +459,16 @@ class _Carried:
     value: str
     span: Span
     in_passage: bool
+
+
+_ESCAPED = frozenset((Language.TOOL_CALL,))
+"""Languages that write texts with escapes, which are no part of what the texts contain."""
+_ESCAPES = re.compile(r"\\(?:([nrt])|([\"\\/bf]))")
+
+
+def _without_escapes(action: str) -> str:
+    """Returns the action with blanks for the escapes, in which everything else keeps its position."""
+    return _ESCAPES.sub(lambda match: " \n" if match[1] else f" {match[2]}", action) if "\\" in action else action
 
 
 def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect], facts: Facts) -> list[Effect]:

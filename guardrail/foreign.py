@@ -71,7 +71,7 @@ _RUNS = re.compile(
 Kind = Literal["command", "delete", "delete_tree", "write", "named"]
 
 _SHELL_IN_CODE = re.compile(
-    r"(?:[({!;|][\s\"'\[]{0,4}|\b(?:system|exec|spawn|popen)\W{1,4})(?:/usr)?/bin/(?:ba|z|da|k|a)?sh(?![\w./-])"
+    r"(?:(?:[({;|]|(?<!#)!)[\s\"'\[]{0,4}|\b(?:system|exec|spawn|popen)\W{1,4})(?:/usr)?/bin/(?:ba|z|da|k|a)?sh(?![\w./-])"
 )
 
 

@@ -139,7 +139,7 @@ def _bulk_search(kind: str, source: str) -> _Search:
     return search
 
 
-_URL_USER = r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@[\w\[]"
+_URL_USER = r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@(\w+|\[)"
 _AUTHORIZATION = (
     r"(?i)\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?"
     r"(?:(basic|bearer|token|digest|apikey|ssws)\s+)?([A-Za-z0-9+/=._~-]{8,900})"
@@ -157,7 +157,10 @@ _NAMED = (
 _BETWEEN = "=:,"
 """Characters between a name and its value, if there is no "is"."""
 # Suffixes after "key" or "token" in names of values that aren't the secret itself.
-_ABOUT_ANOTHER = r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
+_ABOUT_ANOTHER = (
+    r"(?i)(?:ids?|names?|urls?|uri|audience|paths?|files?|types?|len(?:gth)?|size|count|expir\w*|age)$"
+    r"|^(?:words?|boards?|frames?|codes?|downs?|ups?|press|maps?|bind(?:ing)?s?|rings?)\b"
+)
 _NAMED_FILE = r"@[\w./~-]{1,200}\.(?:txt|json|ya?ml|pem|key|env|crt|p12|b64|pub|asc)$"
 # Services whose keys have no distinctive shape: the name precedes the key.
 _VENDORS = (
@@ -173,12 +176,18 @@ _VENDORS = (
 _VENDOR = _VENDORS + r"[\w .-]{0,24}['\"]?\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}['\"]?([A-Za-z0-9_+/=-]{16,120})(?:$|[^\w.:/])"
 _KEY_NAME = r"(?i)key|token|secret|auth"
 _DIGIT = re.compile(r"\d")
+_PUBLIC_BLOCK = (
+    r"(?s)-----BEGIN [A-Z0-9 ]{0,20}(?:CERTIFICATE|PUBLIC KEY|SIGNATURE|CERTIFICATE REQUEST|CRL|PUBLIC KEY BLOCK)-----"
+    r".*?-----END"
+)
+"""Certificates, public keys and signatures: their content looks random, but is meant to be seen."""
 _TOKENS = r"(?:^|[^A-Za-z0-9+/=_.:-])([A-Za-z0-9+/_-]{20,200}={0,2})(?:$|[^A-Za-z0-9+/=_.-])"
 
 
 def _url_passwords(text: str) -> Iterator[Finding]:
     for match in _compiled(_URL_USER).finditer(text) if "@" in text else ():
-        if not values.is_reference(match.group(1)):
+        on_this_machine = match.group(2) in ("localhost", "127", "host", "hostname", "db")
+        if not values.is_reference(match.group(1)) and not (on_this_machine and values.is_placeholder(match.group(1))):
             yield Finding("url-password", "likely", match.start(1), match.end(1))
 
 
@@ -212,6 +221,8 @@ def _named(text: str) -> Iterator[Finding]:
             continue  # too short, a name before its own value, or a placeholder
         if _compiled(_ABOUT_ANOTHER).search(match.group(1)) or _compiled(_NAMED_FILE).match(value):
             continue
+        if not match.group(2) and values.is_expression(value):
+            continue
         start = match.start(3)
         if values.is_random(value):
             yield Finding("named-secret", "likely", start, start + len(value))
@@ -230,9 +241,14 @@ def _vendor_keys(text: str) -> Iterator[Finding]:
 
 
 def _high_entropy(text: str) -> Iterator[Finding]:
+    public = [match.span() for match in _compiled(_PUBLIC_BLOCK).finditer(text)] if "-----BEGIN" in text else []
     for match in _compiled(_TOKENS).finditer(text):
         value = match.group(1)
-        if values.is_random(value) and values.is_mixed(value) and not values.is_placeholder(value):
+        if values.is_placeholder(value) or values.is_made_of_words(value):
+            continue
+        if any(start < match.start() < end for start, end in public):
+            continue
+        if values.is_random(value) and values.is_mixed(value):
             yield Finding("high-entropy", "possible", match.start(1), match.end(1))
 
 

@@ -9,6 +9,8 @@ import json
 import zlib
 from collections.abc import Callable
 
+from guardrail.formats.values import is_made_of_words
+
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
@@ -237,6 +239,11 @@ def base58_check(text: str) -> bool:
         number = number * 58 + _BASE58.index(char)
     data = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return hashlib.sha256(hashlib.sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
+
+
+def is_no_name(token: str) -> bool:
+    """Names of functions may begin like tokens, such as `sk_X509_NAME_new_null`."""
+    return not is_made_of_words(token)
 
 
 def is_no_hash(token: str) -> bool:

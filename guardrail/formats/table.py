@@ -190,7 +190,7 @@ CREDENTIALS: tuple[Format, ...] = (
     Format("xendit-key", r"\bxnd_(?:production|development)_[A-Za-z0-9]{40,80}\b"),
     Format("flutterwave-key", r"\bFLW(?:SECK|PUBK)_TEST-[a-h0-9]{12,32}(?:-X)?\b"),
     Format("live-key", r"\b(?:live|test)_(?:pub_)?[a-f0-9]{31,35}\b|\blive_[A-Za-z0-9_=-]{30,40}\b", 3.3),
-    Format("freemius-key", r"\bsk_[\w$%^&*!~+=-]{29}", 3.6),
+    Format("freemius-key", r"\bsk_[\w$%^&*!~+=-]{29}", 3.6, checksums.is_no_name),
     Format("woocommerce-key", r"\bc[ks]_[a-f0-9]{40}\b"),
     Format("shopify-token", r"\bshp(?:at|ca|pa|ss|ua)_[A-Fa-f0-9]{32}\b"),
     Format("shippo-token", r"\bshippo_(?:live|test)_[a-fA-F0-9]{40}\b"),

@@ -7,8 +7,14 @@ import re
 from collections import Counter
 
 _PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
-_WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,2})(?:[._:-](?:[A-Za-z]+\d?|\d{0,2}))*$|^\d{1,5}$")
+_WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,3})(?:[._:/-](?:[A-Za-z]+\d?|\d{0,3}))*$|^\d{1,5}$")
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
+_EXPRESSION = re.compile(
+    r"^\\?[&*!-]{1,2}[A-Za-z_$][\w$:]*$|^[&*!-]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$]+)*[(\[{]|^[A-Za-z_]\w*=[^=]"
+)
+_WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+_PART = r"(?:[A-Za-z]?[a-z]*\d{0,3}[a-z]?|[A-Z]+\d{0,3}[a-z]?|\d{1,4}[a-z]{0,2})"
+_JOINED = re.compile(rf"^{_PART}(?:_{_PART}){{2,}}$")
 _HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _PLACEHOLDER = r"""(?ix)
@@ -17,7 +23,7 @@ _PLACEHOLDER = r"""(?ix)
     | ^(?:true|false|none|null|nil|undefined|password|passwd|pass|secret|token|test\w{0,4}|string|todo|required|default
       |value|key|tbd|foo\w{0,4}|bar|baz)$
     | ^\\?[$<%(\[] | ^:[a-z] | \\[sdwSDWb(] | \[\^ | ^(?:process\.env|os\.environ|env\.|config\.|self\.|this\.|vault:|op://|ssm:|secretsmanager:)
-    | getenv | %\w+%$ | \)$
+    | getenv | %\w+%$ | \)$ | ^\w+(?:\|\w+){2}
     | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
     """
 _RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111", "deadbeef", "abcdef", "foobar")
@@ -60,6 +66,18 @@ def is_reference(value: str) -> bool:
 def is_wordlike(value: str) -> bool:
     """Decides whether a value is made of words joined by dots and dashes, or is a short number."""
     return _WORDLIKE.match(value) is not None
+
+
+def is_expression(value: str) -> bool:
+    """Decides whether a value without quotes is code: what computes it, such as `read_key(path` or `keys[name`, a
+    pointer or a named argument."""
+    return _EXPRESSION.match(value) is not None
+
+
+def is_made_of_words(value: str) -> bool:
+    """Decides whether a value is a name that a program gives to a thing: most of it are words of four letters and more,
+    which are a sixth of a random text, or it has many short parts."""
+    return sum(len(word) for word in _WORDS.findall(value)) > 0.55 * len(value) or _JOINED.match(value) is not None
 
 
 def is_uuid(value: str) -> bool:

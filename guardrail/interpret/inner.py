@@ -35,7 +35,7 @@ from guardrail.options import Parsed, parse
 from guardrail.paths.spelling import is_nowhere
 from guardrail.reading.deciding import is_sql
 from guardrail.reading.decoding import constant_output
-from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope
+from guardrail.vocabulary import EffectKind, Language, ObjectKind, Place, Reversible, Scope
 
 _MAKE_CONTAINERS = (("run",), ("create",), ("container", "run"), ("container", "create"))
 _SEARCHES = frozenset(("find", "fd", "ls", "grep", "rg", "ag", "git"))
@@ -300,6 +300,8 @@ class InnerActions(Part):
 
     def shells_in_options(self, call: Call, frame: Frame) -> None:
         """Adds the shells that programs start for an option's value: `tar -I '/bin/sh -c …'`, `lftp -c '!/bin/sh'`."""
+        if call.language is Language.TOOL_CALL:
+            return  # the words are texts for people and files
         for at, word in enumerate(call.words):
             if "/" not in word.text:
                 continue  # not a path to a shell

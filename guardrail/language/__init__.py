@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -29,7 +30,8 @@ _FILE_CONTENT = frozenset(
 )
 
 _Combination = tuple[tuple[str, ...], str]
-"""Classes of words, and the sign between them: `>` in this order, `+` in one sentence, `&` anywhere in the text."""
+"""Classes of words, and the sign between them: `>` in this order, `+` in one sentence, `&` two of them in sentences
+that are near each other."""
 
 
 class Request(Protocol):
@@ -212,7 +214,7 @@ def _matches(passage: Passage) -> Iterator[tuple[Family, Span]]:
         # what an order forbids is not done; but a letter may forbid one payment to get another
         sentences, everywhere = of_orders if family.place == "prose" else of_texts
         for named_hits, signs in (*((in_one, ">+") for in_one in sentences), (everywhere, "&")):
-            first_last = _first_match(family, combinations, named_hits, signs)
+            first_last = _first_match(family, combinations, named_hits, signs, tokens)
             if first_last is not None:
                 yield family, _span(passage, tokens, *first_last)
                 break
@@ -277,13 +279,20 @@ def _belongs(family: Family, passage: Passage) -> bool:
 
 
 def _first_match(
-    family: Family, combinations: Iterable[_Combination], hits: Mapping[str, Sequence[Hit]], signs: str
+    family: Family,
+    combinations: Iterable[_Combination],
+    hits: Mapping[str, Sequence[Hit]],
+    signs: str,
+    tokens: Sequence[Token],
 ) -> tuple[int, int] | None:
     """Returns the range of tokens of the first combination of the family that nothing before its end excuses."""
     for names, sign in combinations:
         if sign not in signs or not all(name in hits for name in names):
             continue
-        found = _in_order(names, hits) if sign == ">" else [hits[name][0] for name in names]
+        if sign == ">":
+            found = _in_order(names, hits)
+        else:
+            found = [hits[name][0] for name in names] if sign == "+" else _near(names, hits, tokens)
         if found and not _is_excused(family, hits, found):
             return min(hit.first for hit in found), max(hit.last for hit in found)
     return None
@@ -298,6 +307,23 @@ def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list
             return []
         found.append(following)
     return found
+
+
+def _near(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]], tokens: Sequence[Token]) -> list[Hit]:
+    """Returns the first hits of two classes that are at most `_REACH` sentences apart; none if there are none."""
+    one, other = (hits[name] for name in names)
+    sentences = [tokens[hit.first].sentence for hit in other]
+    for hit in one:
+        sentence = tokens[hit.first].sentence
+        at = bisect_left(sentences, sentence - _REACH)
+        if at < len(sentences) and sentences[at] <= sentence + _REACH:
+            return [hit, other[at]]
+    return []
+
+
+_REACH = 4
+"""Number of sentences, lines or items within which an order belongs to whom it addresses. A long text about models may
+contain orders for people elsewhere."""
 
 
 def _is_excused(family: Family, hits: Mapping[str, Sequence[Hit]], found: Sequence[Hit]) -> bool:

@@ -68,7 +68,7 @@ def decide(action: str, facts: Facts, programs: Container[str] | None = None) ->
     typed = begins_with_program(text, known) or _TYPED.match(text) is not None
     code = without_quoted(text) if shell or "<<" in text or typed else text
     scores = {
-        **_windows_points(text, facts),
+        **_windows_points(code if "<<" in text else text, facts),
         Language.PYTHON: PYTHON.points(code),
         Language.JAVASCRIPT: JAVASCRIPT.points(code),
     }
@@ -154,12 +154,18 @@ def _certain(action: str, text: str) -> Language | None:
     if "{" in text and _HCL.match(text) is not None:
         return Language.HCL
     if first in "{[<" or _CALL_BEGINS.match(text):
+        if _NAME_AND_JSON.match(text):
+            from guardrail.reading.tool_calls import is_call
+
+            if is_call(action):
+                return Language.TOOL_CALL
         name = text.partition("(")[0]
         if first not in "{[<" and (name in _PYTHON_NAMES or name.partition(".")[0] in _PYTHON_MODULES):
             return Language.PYTHON
         if first not in "{[<" and name.partition(".")[0] in _JAVASCRIPT_MODULES:
             return Language.JAVASCRIPT
-        if first not in "{[<" and "=>" in text and JAVASCRIPT.points(QUOTED.sub(" ", text)) >= 3:
+        # Without the quotes of the whole action, since the part that is examined may end inside of one.
+        if first not in "{[<" and "=>" in text and JAVASCRIPT.points(QUOTED.sub(" ", action)[:LOOKED_AT]) >= 3:
             return Language.JAVASCRIPT
         from guardrail.reading.tool_calls import is_call
 
@@ -234,6 +240,7 @@ _SPOKEN = frozenset(("agent_action", "action", "robot", "household_robot"))
 _SHELLS = frozenset((Language.BASH, Language.POWERSHELL, Language.CMD))
 _FILES = frozenset((Language.DOCKERFILE, Language.CI, Language.MANIFEST, Language.HCL, Language.CODE))
 """Languages of files, which nobody types: a shell that receives such a text runs its lines."""
+_NAME_AND_JSON = re.compile(r"[A-Za-z_][\w.:/-]{0,120}\s?\{\s*\"")
 _CALL_BEGINS = re.compile(r"[A-Za-z_][\w.:-]{0,120}\s?[({]")
 _MANIFEST_BEGINS = re.compile(
     r"(?:---[^\n]*\n|#[^\n]*\n|[ \t]*\n)*"
