@@ -463,12 +463,17 @@ class _Carried:
 
 _ESCAPED = frozenset((Language.TOOL_CALL,))
 """Languages that write texts with escapes, which are no part of what the texts contain."""
-_ESCAPES = re.compile(r"\\(?:([nrt])|([\"\\/bf]))")
+_ESCAPES = re.compile(r"\\(?:[nrtbf\"\\/]|u[0-9a-fA-F]{4})")
 
 
 def _without_escapes(action: str) -> str:
     """Returns the action with blanks for the escapes, in which everything else keeps its position."""
-    return _ESCAPES.sub(lambda match: " \n" if match[1] else f" {match[2]}", action) if "\\" in action else action
+    return _ESCAPES.sub(_blank, action) if "\\" in action else action
+
+
+def _blank(escape: re.Match[str]) -> str:
+    sign = escape[0][-1] if len(escape[0]) == 2 else " "
+    return ("\n" if sign in "nrtbf" else sign).rjust(len(escape[0]))
 
 
 def _effects_of_findings(findings: Sequence[_Carried], effects: Sequence[Effect], facts: Facts) -> list[Effect]:

@@ -139,7 +139,7 @@ def _bulk_search(kind: str, source: str) -> _Search:
     return search
 
 
-_URL_USER = r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@(\w+|\[)"
+_URL_USER = r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\"]{0,80}:([^\s/@'\"]{3,200})@([\w.-]+|\[)"
 _AUTHORIZATION = (
     r"(?i)\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?"
     r"(?:(basic|bearer|token|digest|apikey|ssws)\s+)?([A-Za-z0-9+/=._~-]{8,900})"
@@ -154,6 +154,8 @@ _NAMED = (
     r"['\"\]]{0,2}\s{0,5}(?:=>|:=|==?|:|,|\bis\b|\bvalue\s?=)\s{0,5}"
     r"(['\"`]{0,3})([^\s'\"`,;<>]{6,300})"
 )
+_NO_QUOTE = ("", "''", '""')
+"""What precedes a value without quotes; two quotes are an empty text, from which code goes on."""
 _BETWEEN = "=:,"
 """Characters between a name and its value, if there is no "is"."""
 # Suffixes after "key" or "token" in names of values that aren't the secret itself.
@@ -186,8 +188,8 @@ _TOKENS = r"(?:^|[^A-Za-z0-9+/=_.:-])([A-Za-z0-9+/_-]{20,200}={0,2})(?:$|[^A-Za-
 
 def _url_passwords(text: str) -> Iterator[Finding]:
     for match in _compiled(_URL_USER).finditer(text) if "@" in text else ():
-        on_this_machine = match.group(2) in ("localhost", "127", "host", "hostname", "db")
-        if not values.is_reference(match.group(1)) and not (on_this_machine and values.is_placeholder(match.group(1))):
+        nearby = "." not in match.group(2) or match.group(2).startswith("127.")
+        if not values.is_reference(match.group(1)) and not (nearby and values.is_placeholder(match.group(1))):
             yield Finding("url-password", "likely", match.start(1), match.end(1))
 
 
@@ -221,7 +223,10 @@ def _named(text: str) -> Iterator[Finding]:
             continue  # too short, a name before its own value, or a placeholder
         if _compiled(_ABOUT_ANOTHER).search(match.group(1)) or _compiled(_NAMED_FILE).match(value):
             continue
-        if not match.group(2) and values.is_expression(value):
+        listed = "," in text[match.end(1) : match.start(2)]
+        if values.is_expression(value) and (listed or match.group(2) in _NO_QUOTE):
+            continue
+        if listed and values.is_argument(value):
             continue
         start = match.start(3)
         if values.is_random(value):

@@ -10,18 +10,20 @@ _PREFIX = re.compile(r"^[A-Za-z0-9.]{1,12}[_-](?=.{12})")
 _WORDLIKE = re.compile(r"^(?:[A-Za-z]+\d?|\d{0,3})(?:[._:/-](?:[A-Za-z]+\d?|\d{0,3}))*$|^\d{1,5}$")
 _DOTTED = re.compile(r"^[A-Za-z_$][\w-]{0,30}(?:\.[A-Za-z_][\w-]{0,24})+(?::\d{1,5})?$")
 _EXPRESSION = re.compile(
-    r"^\\?[&*!-]{1,2}[A-Za-z_$][\w$:]*$|^[&*!-]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$]+)*[(\[{]|^[A-Za-z_]\w*=[^=]"
+    r"^\\?[&*!-]{1,2}[A-Za-z_$][\w$:]*$|^[&*!-]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$]+)*[(\[{]|^\.\w+\(|\)[.\[]"
+    r"|^(?:True|False|None|true|false|null)\b|^[A-Z]\w*(?:Key|Type)s?$"
 )
+_ARGUMENT = re.compile(r"^[A-Za-z_]\w*=")
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-_PART = r"(?:[A-Za-z]?[a-z]*\d{0,3}[a-z]?|[A-Z]+\d{0,3}[a-z]?|\d{1,4}[a-z]{0,2})"
+_PART = r"(?:[A-Za-z]*\d{0,3}[a-z]?|\d{1,4}[A-Za-z]{0,4})"
 _JOINED = re.compile(rf"^{_PART}(?:_{_PART}){{2,}}$")
 _HEX = re.compile(r"^(?:0x)?[0-9a-fA-F]+$")
 _UUID = re.compile(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _PLACEHOLDER = r"""(?ix)
     sample | placeholder | change_?me | replace[_-]?(?:me|with) | your[_-]?\w | \bmy[_-]?\w+ | dummy | fake | redacted
-    | insert[_-] | \*{3} | \.{3} | \$\{ | \{\{ | <[a-z_ -]+>
+    | insert[_-] | \*{3} | \.{3} | \$\{ | \{\{ | <[a-z_ -]+> | ^\{[a-z_][\w.]*(?:[!:(\[]|$) | ^\#\w+$
     | ^(?:true|false|none|null|nil|undefined|password|passwd|pass|secret|token|test\w{0,4}|string|todo|required|default
-      |value|key|tbd|foo\w{0,4}|bar|baz)$
+      |value|key|tbd|tiger|foo\w{0,4}|bar|baz)$
     | ^\\?[$<%(\[] | ^:[a-z] | \\[sdwSDWb(] | \[\^ | ^(?:process\.env|os\.environ|env\.|config\.|self\.|this\.|vault:|op://|ssm:|secretsmanager:)
     | getenv | %\w+%$ | \)$ | ^\w+(?:\|\w+){2}
     | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
@@ -69,9 +71,14 @@ def is_wordlike(value: str) -> bool:
 
 
 def is_expression(value: str) -> bool:
-    """Decides whether a value without quotes is code: what computes it, such as `read_key(path` or `keys[name`, a
-    pointer or a named argument."""
-    return _EXPRESSION.match(value) is not None
+    """Decides whether a value is code: what computes it, such as `read_key(path` or `keys[name`, a constant, a pointer
+    or a class."""
+    return _EXPRESSION.search(value) is not None
+
+
+def is_argument(value: str) -> bool:
+    """Decides whether a value after a comma begins with the name of an argument."""
+    return _ARGUMENT.match(value) is not None
 
 
 def is_made_of_words(value: str) -> bool:

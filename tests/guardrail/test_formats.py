@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import random
 import re
+import string
 
 import pytest
 from hypothesis import given, settings
@@ -54,6 +56,22 @@ def test_a_format_is_found_with_its_confidence(text: str, kind: str, confidence:
 @pytest.mark.parametrize(
     "text",
     [
+        "key = read_key(path, 3)",
+        "for keys in source[key], keys[4]:",
+        "typedef struct _CREDENTIAL_ATTRIBUTE, *PCREDENTIAL_W1;",
+        "load(session_key, allow_strict1=*)",
+        'f"{url.render_as_string(hide_password=False)}"',
+        'token = "".join(__version__.split(".")[0:2])',
+        'f"secret={field.alias!r}"',
+        "private_key: PKCS12PrivateKeyTypes",
+        'keyword = "LEADING|LIKE|LIMIT_2|LOCK"',
+        '(TOKEN_DATA, "#bygroup2")',
+        'RELATED_TASK_META_KEY = "io.modelcontextprotocol/related-task"',
+        'methods are "md5", "password", "scram-sha-256"',
+        "driver://user:pass@localhost/dbname",
+        "#define DER_OID_V_id_slh_dsa_sha2_128s 11",
+        "const toSimple7702SmartAccountParameters = 1",
+        "sk_X509_NAME_ENTRY_new_reserve_all(compare)",
         "AKIAIOSFODNN7EXAMPLE",
         "api_key = YOUR_API_KEY",
         "api_key = 'a-fake-api-key'",
@@ -74,8 +92,23 @@ def test_a_format_is_found_with_its_confidence(text: str, kind: str, confidence:
         "curl http://127.0.0.1:5000 --user user:pass",
     ],
 )
-def test_placeholders_hashes_and_single_addresses_are_no_findings(text: str) -> None:
+def test_placeholders_names_in_code_hashes_and_single_addresses_are_no_findings(text: str) -> None:
     assert find(text) == ()
+
+
+def test_random_texts_are_found_although_some_contain_words() -> None:
+    drawn = random.Random(7)
+    texts = ["".join(drawn.choices(string.ascii_letters + string.digits + "_-", k=32)) for _ in range(500)]
+    assert sum(bool(find(f"x = {text}")) for text in texts) >= 450
+
+
+@pytest.mark.parametrize("kind", ["CERTIFICATE", "PUBLIC KEY", "PGP PUBLIC KEY BLOCK", "X509 CRL"])
+def test_what_is_published_with_a_key_is_no_secret_and_what_follows_it_may_be_one(kind: str) -> None:
+    line = base64.b64encode(random.Random(4).randbytes(48)).decode()
+    block = f"-----BEGIN {kind}-----\n{line}\n{line}\n-----END {kind}-----\n"
+    assert [finding.kind for finding in find(f"{line}\n")] == ["high-entropy"]
+    assert find(block) == ()
+    assert [finding.start for finding in find(f"{block}{line}\n")] == [len(block)]
 
 
 def test_addresses_in_bulk_are_personal_data() -> None:

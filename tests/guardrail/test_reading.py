@@ -107,6 +107,7 @@ NOTHING_KNOWN = Facts()
         ("delete_email(id=5)", "tool_call"),
         ('delete_email {"id": 5}', "tool_call"),
         ('{"tool": "Bash", "arguments": {"command": "rm -rf ~"}}', "tool_call"),
+        ("cat > a.txt <<'END'\n$x = Get-Content a.txt | Set-Content b.txt\nRemove-Item c.txt\nEND\n", "bash"),
         ("DELETE /api/users/5 HTTP/1.1\nHost: example.org\n\n", "http"),
         ("GET https://example.org/", "http"),
         ("FROM alpine:3\nRUN rm -rf /var/cache/apk/*\n", "dockerfile"),
