@@ -223,8 +223,9 @@ class Guardrail:
         self._check_calls(len(reading.calls))
         interpreted = parts.interpret(reading, facts)
         self._check_calls(len(interpreted.calls))
-        passages = interpreted.passages
-        effects = [*_told_of_workflows(action, reading, interpreted.effects), *effects_of_manifest(facts.manifest)]
+        passages = [_encodable_passage(passage) for passage in interpreted.passages]
+        told = _told_of_workflows(action, reading, interpreted.effects)
+        effects = [*map(_encodable_effect, told), *effects_of_manifest(facts.manifest)]
         if facts.planned_steps:
             effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
         findings = self._findings(_without_escapes(action) if reading.language in _ESCAPED else action, passages)
@@ -248,7 +249,7 @@ class Guardrail:
             matches=tuple(matches),
             effects=tuple(effects),
             coverage=interpreted.coverage,
-            uncovered=interpreted.uncovered,
+            uncovered=tuple([replace(part, reason=encodable(part.reason)) for part in interpreted.uncovered]),
             relied_on=judgement.relied_on,
             has_findings=bool(findings),
         )
@@ -443,6 +444,24 @@ def _controls(text: str) -> int:
         return 0
     return sum(
         char not in _ALLOWED_CONTROLS and unicodedata.category(char) in ("Cc", "Cs", "Cn", "Co") for char in text
+    )
+
+
+# --- texts of the action in its effects ---
+
+
+def _encodable_passage(passage: Passage) -> Passage:
+    """Returns the passage without lone surrogates, which escapes in an ASCII text can spell."""
+    return passage if passage.text.isascii() else replace(passage, text=encodable(passage.text))
+
+
+def _encodable_effect(effect: Effect) -> Effect:
+    if all(target.text.isascii() for target in effect.targets) and all(map(str.isascii, effect.detail.values())):
+        return effect
+    return replace(
+        effect,
+        targets=tuple([replace(target, text=encodable(target.text)) for target in effect.targets]),
+        detail={name: encodable(value) for name, value in effect.detail.items()},
     )
 
 

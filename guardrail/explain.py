@@ -7,7 +7,7 @@ from typing import Any
 
 from guardrail import reading
 from guardrail.catalogue.loader import Catalogue
-from guardrail.facts import parse_context
+from guardrail.facts import encodable, parse_context
 from guardrail.formats import masked
 from guardrail.interpret import interpret
 from guardrail.model import Call, Effect
@@ -48,7 +48,7 @@ def plain_explanation(explanation: Explanation) -> dict[str, Any]:
         "calls": [
             {
                 "program": call.program,
-                "words": [masked(word.text) for word in call.words],
+                "words": [masked(encodable(word.text)) for word in call.words],
                 "start": call.span.start,
                 "end": call.span.end,
                 "sure": call.sure,
@@ -132,7 +132,7 @@ def _spelled(call: Call) -> str:
     marks = [*(["elevated"] if call.elevated else []), *([] if call.sure else ["perhaps"])]
     if call.host:
         marks.append(f"on {call.host}")
-    text = _cut(masked(" ".join((call.program or "?", *(word.text for word in call.words)))))
+    text = _cut(masked(encodable(" ".join((call.program or "?", *(word.text for word in call.words))))))
     return text + (f"  ({', '.join(marks)})" if marks else "")
 
 

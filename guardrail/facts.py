@@ -668,6 +668,17 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+def readable(action: str) -> str:
+    """Replaces lone surrogates, and escapes that spell one, such as half of an emoji that was cut. The length stays the
+    same."""
+    return _LONE_ESCAPE.sub(_REPLACEMENT, encodable(action)) if "\\u" in action else encodable(action)
+
+
+_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_LONE_ESCAPE = re.compile(rf"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}")
+_REPLACEMENT = r"\\ufffd"
+
+
 def _escaped(name: str) -> str:
     return encodable(name)[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import re2  # type: ignore[import-untyped, unused-ignore]
 
 from guardrail.compiled import load_compiled
+from guardrail.facts import encodable
 from guardrail.model import Effect, Span, Target
 from guardrail.vocabulary import EffectKind, ObjectKind, Place, Reversible, Scope, Sensitivity
 
@@ -143,7 +144,7 @@ def _is_dry_run(address: str) -> bool:
 def _rows_for(method: str, address: str) -> Sequence[Row]:
     """Returns the known rows that may apply to a request; usually none, which a single search shows."""
     rows, any_url = _rows_of_method(method)
-    return rows if any_url.search(address) is not None else ()
+    return rows if any_url.search(encodable(address)) is not None else ()
 
 
 @lru_cache(maxsize=32)

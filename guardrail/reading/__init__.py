@@ -11,14 +11,11 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from guardrail.facts import Facts, readable
 from guardrail.model import Passage, Reading, Span
 from guardrail.reading.deciding import FENCES, decide
 from guardrail.vocabulary import Language
-
-if TYPE_CHECKING:
-    from guardrail.facts import Facts
 
 _READERS: Mapping[Language, tuple[str, str]] = {
     Language.BASH: ("guardrail.reading.shell", "read"),
@@ -50,6 +47,7 @@ def reader_of(language: Language) -> _Read:
 def read(action: str, facts: Facts, programs: Container[str] | None = None) -> Reading:
     """Reads an action in the language that it is written in. Also reads code in a sentence's fences and backticks, if
     the sentence asks to run it. `programs` are the names of known programs."""
+    action = readable(action)
     language = decide(action, facts, programs)
     reading = reader_of(language)(action)
     if language is not Language.PROSE:

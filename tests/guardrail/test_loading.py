@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from guardrail.catalogue.loader import default_catalogue
+from guardrail.explain import explain, plain_explanation, tree
 from guardrail.loading import default_guardrail
 from guardrail.verdict import plain_verdict
 
@@ -75,3 +77,29 @@ TRANSFER = 'transfer_money(to="DE89370400440532013000", amount=50)'
 def test_money_moves_if_the_request_asks_for_it(request_of_person: str, action: str, passes: bool) -> None:
     verdict = default_guardrail().check(action, context={"user_request": request_of_person})
     assert verdict.passed is passes, plain_verdict(verdict)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        'Write {"file_path": "a\\ud83d.txt", "content": "half an emoji: \\ud83d"}',
+        'delete_file(path="/srv/\\ud83d.txt")',
+        'http_request {"url": "https://example.com/\\udc80", "method": "DELETE"}',
+        "require('fs').rmSync('/srv/\\u{d800}')",
+        "require('fs').rmSync('/srv/' + String.fromCharCode(0xd800))",
+        "import os; os.system('rm -rf /srv/' + chr(0xd800))",
+    ],
+)
+def test_half_a_character_that_an_action_spells_is_judged_and_shown(action: str) -> None:
+    verdict = default_guardrail().check(action)
+    assert verdict.problem is None
+    assert verdict.effects
+    json.dumps(plain_verdict(verdict), ensure_ascii=False).encode()
+    explanation = explain(action, None, verdict, default_catalogue())
+    json.dumps(plain_explanation(explanation), ensure_ascii=False).encode()
+    "\n".join(tree(explanation)).encode()
+
+
+def test_a_whole_emoji_that_an_action_spells_is_kept() -> None:
+    verdict = default_guardrail().check('delete_file(path="/srv/\\ud83d\\ude00.txt")')
+    assert [target.text for effect in verdict.effects for target in effect.targets] == ["/srv/😀.txt"]
