@@ -17,6 +17,7 @@ from guardrail.hooks.facts import Gathered, gather, surroundings
 from guardrail.hooks.harness import Asked
 from guardrail.hooks.names import SUBMODULES, Leaving, Named
 from guardrail.hooks.once import Once
+from guardrail.hooks.scripts import MOST_NESTED, Script, runs_script, scripts_run, with_scripts
 from guardrail.hooks.trust import WorkspacePolicy, workspace_policy
 from guardrail.model import Call, Effect
 from guardrail.paths.care import sensitivity_of
@@ -46,13 +47,14 @@ def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str |
     context = surroundings(asked.cwd, home or os.environ.get("HOME"), asked.root)
     context["tool"] = asked.tool
     found = workspace_policy(_root(context))
-    verdict = guardrail.check(asked.action, SEVERITY, context, policy=found.policy, options=OPTIONS)
-    gathered = Gathered(context)
-    if verdict.problem is None and verdict.effects:
-        gathered = gather(context, named_by(asked.action, context, verdict))
-        context = dict(gathered.context)
-        verdict = guardrail.check(asked.action, SEVERITY, context, policy=found.policy, options=OPTIONS)
-    objections = list(_objections(verdict, gathered.leaving, found))
+    verdict, gathered = _judged(asked.action, context, guardrail, found)
+    context = dict(gathered.context)
+    scripts: list[Script] = []
+    objections = [
+        *_objections(verdict, gathered.leaving, found),
+        *_objections_to_scripts(asked.action, verdict, context, guardrail, found, scripts),
+    ]
+    verdict = replace(verdict, digest=with_scripts(verdict.digest, scripts))
     decision: Decision = "ask" if objections and verdict.decision == "allow" else verdict.decision
     if decision != "allow" and verdict.problem is None and (token := once.token(verdict.digest)) is not None:
         outcome = once.approvals(now).accept(token, verdict.digest)
@@ -62,6 +64,44 @@ def decide(asked: Asked, guardrail: Guardrail, once: Once, now: int, home: str |
     if decision == "ask" and not asked.can_ask:
         reason += " A person must look at it; this harness can't ask one."
     return Judged(decision, reason, verdict, context)
+
+
+def _judged(
+    action: str, context: Mapping[str, Any], guardrail: Guardrail, found: WorkspacePolicy
+) -> tuple[Verdict, Gathered]:
+    """Returns the verdict on an action with the states of what it names, and these states."""
+    verdict = guardrail.check(action, SEVERITY, context, policy=found.policy, options=OPTIONS)
+    if verdict.problem is not None or not verdict.effects:
+        return verdict, Gathered(context)
+    gathered = gather(context, named_by(action, context, verdict))
+    return guardrail.check(action, SEVERITY, gathered.context, policy=found.policy, options=OPTIONS), gathered
+
+
+def _objections_to_scripts(
+    action: str,
+    verdict: Verdict,
+    context: Mapping[str, Any],
+    guardrail: Guardrail,
+    found: WorkspacePolicy,
+    scripts: list[Script],
+    depth: int = 0,
+) -> Iterator[str]:
+    """Yields a question for each script that the action runs, if the script isn't committed and would be denied as an
+    action of its own. Adds the scripts that were read to `scripts`."""
+    runs = tuple(effect for effect in verdict.effects if runs_script(effect))
+    if not runs or depth >= MOST_NESTED:
+        return
+    for script in scripts_run(named_by(action, context, replace(verdict, effects=runs)), context):
+        scripts.append(script)
+        if script.text is None:
+            yield f"{script.path}, which nobody has committed, is too long to be judged."
+            continue
+        own = {**surroundings(context["cwd"], context.get("home"), context["workspace"].get("root"))}
+        own |= {"tool": script.tool} if script.tool else {}
+        inner, gathered = _judged(script.text, own, guardrail, found)
+        if inner.decision == "deny" and inner.problem is None:
+            yield f"{script.path}, which nobody has committed, would be denied as an action: {inner.reason}"
+        yield from _objections_to_scripts(script.text, inner, gathered.context, guardrail, found, scripts, depth + 1)
 
 
 def _root(context: Mapping[str, Any]) -> Path | None:

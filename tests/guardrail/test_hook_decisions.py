@@ -509,6 +509,93 @@ def test_if_nobody_can_be_asked_the_reason_says_so(work: Path, tmp_path: Path) -
     assert judged("frobnicate", work, tmp_path, can_ask=False).reason.endswith("this harness can't ask one.")
 
 
+# --- scripts ---
+
+WIPES = "#!/bin/sh\nset -e\nrm -rf ~\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "action"),
+    [
+        ("a.sh", WIPES, "bash a.sh"),
+        ("a.sh", WIPES, "chmod +x a.sh && ./a.sh --all"),
+        ("a.sh", "rm -rf ~\n", "sh a.sh"),
+        ("a.sh", WIPES, "sudo nohup ./a.sh &"),
+        ("a.sh", WIPES, ". ./a.sh"),
+        ("a", WIPES, "./a"),
+        ("src/a.sh", WIPES, "cd src && ./a.sh"),
+        ("a.py", "import shutil\nshutil.rmtree('/home')\n", "python3 a.py"),
+        ("a", "import shutil\nshutil.rmtree('/home')\n", "python a"),
+        ("a.js", "require('fs').rmSync('/home', {recursive: true});\n", "node a.js"),
+        ("a.sql", "DROP TABLE users;\n", "psql -f a.sql"),
+        ("a.sh", "#!/bin/sh\n./b.sh\n", "./a.sh"),
+        ("dirty.txt", WIPES, "bash dirty.txt"),
+        ("a.sh", "echo x\n" * 20_000, "bash a.sh"),
+    ],
+)
+def test_a_script_that_nobody_has_committed_is_judged_by_its_content(
+    work: Path, tmp_path: Path, name: str, text: str, action: str
+) -> None:
+    (work / "b.sh").write_text(WIPES)
+    (work / name).write_text(text)
+    found = judged(action, work, tmp_path)
+    assert found.decision == "ask"
+    assert "which nobody has committed" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "action"),
+    [
+        ("a.sh", "#!/bin/sh\nset -e\nnpm ci\nrm -rf node_modules/.cache\n", "./a.sh"),
+        ("a.py", "import json\nprint(json.dumps({'a': 1}))\n", "python a.py"),
+        ("node_modules/a.js", "require('fs').rmSync('/home', {recursive: true});\n", "node node_modules/a.js"),
+        ("out/a.sh", WIPES, "./out/a.sh"),
+        ("a", "\x7fELF\0rm -rf ~", "./a"),
+        ("notes.txt", "rm -rf ~", "cat notes.txt"),
+        ("a.sh", "#!/bin/sh\n./a.sh\n", "./a.sh"),
+        ("b.sh", WIPES, "ssh host bash b.sh"),
+    ],
+)
+def test_a_harmless_script_and_what_tools_made_may_run(
+    work: Path, tmp_path: Path, name: str, text: str, action: str
+) -> None:
+    (work / name).parent.mkdir(exist_ok=True)
+    (work / name).write_text(text)
+    assert "which nobody has committed" not in judged(action, work, tmp_path).reason
+
+
+def test_a_committed_script_may_run_until_it_is_changed(work: Path, tmp_path: Path) -> None:
+    (work / "a.sh").write_text(WIPES)
+    git(work, "add", "a.sh")
+    assert judged("bash a.sh", work, tmp_path).decision == "ask"
+    commit(work)
+    assert judged("bash a.sh", work, tmp_path).decision == "allow"
+    (work / "a.sh").write_text(WIPES + "\n")
+    assert judged("bash a.sh", work, tmp_path).decision == "ask"
+
+
+def test_a_script_outside_the_workspace_is_judged_too(work: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text(WIPES)
+    for action in (f"bash {tmp_path}/a.sh", "bash ../a.sh"):
+        assert "a.sh, which nobody has committed, would be denied" in judged(action, work, tmp_path).reason
+
+
+def test_a_pipe_in_place_of_a_script_does_not_hold_the_decision_up(work: Path, tmp_path: Path) -> None:
+    os.mkfifo(work / "a.sh")
+    assert judged("bash a.sh", work, tmp_path).decision == "allow"
+
+
+def test_a_permission_is_for_the_script_as_it_was_shown(work: Path, tmp_path: Path) -> None:
+    (work / "a.sh").write_text(WIPES)
+    once = Once(tmp_path / "state")
+    first = judged("bash a.sh", work, tmp_path)
+    once.allow(once.offer(first.verdict.digest, NOW), NOW)
+    (work / "a.sh").write_text(WIPES + "rm -rf /srv\n")
+    assert judged("bash a.sh", work, tmp_path).decision == "ask"
+    (work / "a.sh").write_text(WIPES)
+    assert judged("bash a.sh", work, tmp_path).decision == "allow"
+
+
 # --- the policy of a workspace ---
 
 ALLOWS = "version: 1\nrules:\n- {decision: allow, effect: delete, target: new.txt}\n"
