@@ -192,7 +192,7 @@ class Guardrail:
 
     def surely_passing(self, actions: Iterable[str]) -> set[str]:
         """Returns actions that no rule matches at any severity except critical, in any context that states at most a
-        tool without a language of its own.
+        tool without a language or program of its own.
 
         Takes at most a tenth of the time of `check`. It proves nothing about the other actions, which must be judged.
         """

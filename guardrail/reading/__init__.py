@@ -49,6 +49,11 @@ def read(action: str, facts: Facts, programs: Container[str] | None = None) -> R
     the sentence asks to run it. `programs` are the names of known programs."""
     action = readable(action)
     language = decide(action, facts, programs)
+    if language is Language.BASH and facts.tool is not None and action.strip():
+        from guardrail.reading.tool_calls import typed_into
+
+        if (typed := typed_into(facts.tool, action)) is not None:
+            return typed
     reading = reader_of(language)(action)
     if language is not Language.PROSE:
         # Text that addresses a model is read as prose, whatever language it resembles.

@@ -80,6 +80,31 @@ def test_money_moves_if_the_request_asks_for_it(request_of_person: str, action: 
 
 
 @pytest.mark.parametrize(
+    ("tool", "action", "passes"),
+    [
+        ("git", "push --force origin main", False),
+        ("git", "reset --hard", False),
+        ("git", "log --oneline", True),
+        ("git", "git push --force origin main", False),
+        ("git", "cd src && git status", True),
+        ("git", "Push the branch and tell Anna", True),
+        ("git_commit", "reset the counter of the page", True),
+        ("kubectl", "delete namespace prod", False),
+        ("kubectl", "get pods", True),
+        ("docker", "exec web rm -rf /", False),
+        ("docker", "system prune -af --volumes", False),
+        ("aws_cli", "s3 rb s3://prod --force", False),
+        ("gh", "repo delete acme/app --yes", False),
+        ("redis", 'GET user:1\nFLUSHALL SYNC\nCONFIG SET save ""', False),
+        ("redis", "GET user:1", True),
+        ("bash", "push --force origin main", True),
+    ],
+)
+def test_a_line_for_the_program_of_a_tool_is_read_as_its_arguments(tool: str, action: str, passes: bool) -> None:
+    assert default_guardrail().check(action, "high", {"tool": tool}).passed is passes
+
+
+@pytest.mark.parametrize(
     "action",
     [
         'Write {"file_path": "a\\ud83d.txt", "content": "half an emoji: \\ud83d"}',

@@ -19,11 +19,11 @@ from guardrail.reading import reader_of
 from guardrail.reading.tool_calls.arguments import leaves_of, passages_in, plain_name, span_of
 from guardrail.reading.tool_calls.by_name import reading_by_name
 from guardrail.reading.tool_calls.inner import inner_reading
-from guardrail.reading.tool_calls.programs import run_later
+from guardrail.reading.tool_calls.programs import joined, run_later, typed_into
 from guardrail.reading.tool_calls.written import MAX_CALLS, Code, Stopped, ToolCall, calls_in, is_call
 from guardrail.vocabulary import Language
 
-__all__ = ["is_call", "read"]
+__all__ = ["is_call", "read", "typed_into"]
 
 
 def read(text: str, *, offset: int = 0) -> Reading:
@@ -39,13 +39,7 @@ def read(text: str, *, offset: int = 0) -> Reading:
         return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, stop.reason, stopped=True),))
     if not calls:
         return Reading(Language.TOOL_CALL, uncovered=(Uncovered(whole, "not a tool call"),))
-    return Reading(
-        Language.TOOL_CALL,
-        tuple(call for reading in readings for call in reading.calls),
-        tuple(effect for reading in readings for effect in reading.effects),
-        tuple(passage for reading in readings for passage in reading.passages),
-        tuple(uncovered for reading in readings for uncovered in reading.uncovered),
-    )
+    return joined(readings)
 
 
 def _read_call(call: ToolCall, text: str, offset: int) -> Reading:

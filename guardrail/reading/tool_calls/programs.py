@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any
 
+from guardrail.catalogue.loader import default_catalogue
 from guardrail.facts import Facts
 from guardrail.language.actions import TABLE, meaning_of_name, tokens_of_name
 from guardrail.language.data import data_of
@@ -114,6 +115,11 @@ def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, 
     readings = [
         _program_of_argument(row, spoken, name, code, call, span_of(code, call, text, offset)) for name, code in given
     ]
+    return joined(readings)
+
+
+def joined(readings: Sequence[Reading]) -> Reading:
+    """Returns the readings of the parts of a call as one."""
     return Reading(
         Language.TOOL_CALL,
         tuple(found for reading in readings for found in reading.calls),
@@ -121,6 +127,28 @@ def programs_of_arguments(tokens: tuple[Token, ...], call: ToolCall, text: str, 
         tuple(passage for reading in readings for passage in reading.passages),
         tuple(part for reading in readings for part in reading.uncovered),
     )
+
+
+def typed_into(tool: str, text: str, offset: int = 0) -> Reading | None:
+    """Returns the reading of what a tool for one program is given in place of its arguments: `push --force` for the
+    tool `git`, `FLUSHALL` for `redis_cli`. None for other tools, and for a line that begins with another program."""
+    words = _words_of_name(tool) - _OF_RUNNING
+    _, row = _runs().get("".join(words), (0, None)) if len(words) == 1 else (0, None)
+    if row is None or not row.line:
+        return None
+    catalogue = default_catalogue()
+    program = catalogue.program(row.line)
+    first = text.split(maxsplit=1)[0]
+    own = program is not None and first in (program.level.subcommands or ())
+    if first == row.line or (begins_with_program(text, catalogue) and not own):
+        return None
+    span = Span(offset, offset + len(text))
+    lines = text.splitlines() if row.line == "redis-cli" else [text]
+    return joined([_line(f"{row.line} {line.strip()}", span) for line in lines if line.strip()])
+
+
+_OF_RUNNING = frozenset(("cli", "command", "commands", "exec", "execute", "run", "shell", "tool", "client"))
+"""Words of a tool's name that only state that it runs something."""
 
 
 def _operation_on_documents(call: ToolCall) -> str | None:
