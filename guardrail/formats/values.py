@@ -25,7 +25,7 @@ _PLACEHOLDER = r"""(?ix)
     | ^(?:true|false|none|null|nil|undefined|password|passwd|pass|secret|token|test\w{0,4}|string|todo|required|default
       |value|key|tbd|tiger|foo\w{0,4}|bar|baz)$
     | ^\\?[$<%(\[] | ^:[a-z] | \\[sdwSDWb(] | \[\^ | ^(?:process\.env|os\.environ|env\.|config\.|self\.|this\.|vault:|op://|ssm:|secretsmanager:)
-    | getenv | %\w+%$ | \)$ | ^\w+(?:\|\w+){2}
+    | getenv | %\w+%$ | \)$ | ^\w+(?:\|\w+){2} | ^\.[*+]
     | ^(?:/|\./|\.\./|~/|https?://|file:|[a-z]:\\) | ^[\W_]*$
     """
 _RUNS = ("12345", "abc123", "qwerty", "password123", "aaaaaa", "000000", "111111", "deadbeef", "abcdef", "foobar")

@@ -14,6 +14,7 @@ from guardrail.facts import Facts
 from guardrail.interpret.frame import MAX_CALLS, MAX_DEPTH, Frame, directory_of
 from guardrail.interpret.general_rules import GeneralRules
 from guardrail.interpret.git import Saved, resets_to_head
+from guardrail.interpret.hidden_values import reads_secrets, without_values
 from guardrail.interpret.inner import InnerActions
 from guardrail.interpret.pipes import network_address, never_ends, prints_nothing, waits_for_typing
 from guardrail.interpret.programs import CARES, SHELLS, WRITES, entry_of, shortened
@@ -103,6 +104,8 @@ class Interpreter(Part):
             if (url := network_address(redirection.target.text)) is not None:
                 self._connection(url, call, self.findings.effects[first:])
         effects = self.findings.effects[first:]
+        if reads_secrets(effects) and (program := entry_of(self.catalogue, call.program)) is not None:
+            effects = self.findings.effects[first:] = without_values(parse(program, call), effects)
         self.memory.effects_of[id(original)] = (original, effects)
         self.memory.remember(call, effects)
 
@@ -149,7 +152,8 @@ class Interpreter(Part):
         level = parsed.level
         harmless = not (level.effects or level.request)
         leaf = not (level.inner or level.subcommands)
-        if leaf and (harmless or not parsed.path) and call.program not in names("names_only"):
+        only_names = {call.program, " ".join((call.program, *parsed.path))} & names("names_only")
+        if leaf and (harmless or not parsed.path) and not only_names:
             self.general.unstated(call, harmless)
         inners = [inner for level in parsed.levels for inner in level.inner if parsed.holds(inner.when)]
         for inner in inners:
