@@ -22,7 +22,7 @@ from contracts.settings import Settings
 from contracts.standing import UNSTATED, SourceClass
 from contracts.times import utc_text
 from contracts.world.alignment import alignment
-from contracts.world.corrections import in_place_of
+from contracts.world.corrections import corrections_of
 from contracts.world.extraction.build import (
     BuildRequest,
     BuiltGraph,
@@ -199,9 +199,9 @@ def prepare_build(ledger: Ledger, request: BuildRequest, actor: Actor, surveyed:
         known = {node.id: node for draft in proposal.nodes if (node := view.node(draft.id)) is not None}
         is_again = request.graph_id is not None and request.visibility == "private" and documents
         nodes, edges = view.stated_in(actor.name, proposal.source) if is_again else ([], [])
-        in_place = _in_place(view, known, actor.name)
-        settled = _settled(view, in_place.values(), proposal, ontology)
-    former = Former(known, nodes, edges, frozenset() if same is None else same.moved, in_place, settled)
+        corrections = _corrections(view, known.values(), actor.name)
+        settled = _settled(view, corrections.values(), proposal, ontology)
+    former = Former(known, nodes, edges, frozenset() if same is None else same.moved, corrections, settled)
     again = rebuilt(proposal, documents, former, ontology, utc_text(now))
     fields = msgspec.json.decode(
         _as_called(built.model_copy(update={"duplicates": duplicates}), actor.name).model_dump_json(by_alias=True)
@@ -231,8 +231,10 @@ def known_people(ledger: Ledger, graph_id: str, owner: str, documents: Collectio
 
 
 def _people_of(reader: Reader, graph_id: str, owner: str, documents: Collection[str]) -> set[str]:
-    nodes, edges = LedgerView(reader).stated_in(owner, source_of(graph_id))
-    return people_of(nodes, edges, documents)
+    view = LedgerView(reader)
+    nodes, edges = view.stated_in(owner, source_of(graph_id))
+    people = (node for node in nodes if node.type == "Person")
+    return people_of(nodes, edges, documents, _corrections(view, people, owner))
 
 
 def recognise(
@@ -243,21 +245,24 @@ def recognise(
         return _recognised(reader, graph_id, owner, together(stated), gone)
 
 
-def _in_place(view: LedgerView, known: Mapping[str, Node], owner: str) -> dict[str, Node]:
-    """Returns the replacements of those of these nodes that were corrected, by the ids of the corrected nodes."""
-    standing = {node_id: in_place_of(node, view) for node_id, node in known.items() if node.retracted}
-    return {node_id: node for node_id, node in standing.items() if node is not None and node.owner in (None, owner)}
+def _corrections(view: LedgerView, nodes: Iterable[Node], owner: str) -> dict[str, list[Node]]:
+    """Returns the nodes that correct the corrected ones of these nodes, by the ids of the corrected ones."""
+    return {
+        node.id: [by for by in corrections_of(node, view) if by.owner in (None, owner)]
+        for node in nodes
+        if node.retracted
+    }
 
 
 def _settled(
-    view: LedgerView, in_place: Iterable[Node], proposal: Proposal, ontology: Ontology
+    view: LedgerView, corrections: Iterable[Sequence[Node]], proposal: Proposal, ontology: Ontology
 ) -> set[tuple[str, str]]:
     """Returns pairs of a node id and a single-valued type of which the node has an edge from another source."""
     stated = {draft.type for draft in proposal.edges}
     types = [name for name in stated if name in ontology.edge_types and ontology.edge_types[name].single_valued]
     return {
         (node.id, name)
-        for node in in_place
+        for node in (nodes[-1] for nodes in corrections if nodes)
         for name in types
         if any(is_live(edge) and edge.stated_in != proposal.source for edge in view.edges_from(node.id, name))
     }

@@ -92,17 +92,19 @@ class Correction:
         return (draft.source, draft.type, draft.target) in self.stated
 
 
-def in_place_of(node: Node, view: GraphView) -> Node | None:
-    """Follows any number of corrections to the node that replaces a corrected one. Returns None if a node was retracted
+def corrections_of(node: Node, view: GraphView) -> list[Node]:
+    """Returns the nodes that correct a node, each one the one before it. The last one stands, unless it was retracted
     without a replacement."""
+    chain: list[Node] = []
     seen = {node.id}
     while node.retracted:
         by = None if node.ended_by is None or node.ended_by in seen else view.node(node.ended_by)
         if by is None or by.erased or all(edge.target != node.id for edge in view.edges_from(by.id, "CORRECTS")):
-            return None
+            break
         seen.add(by.id)
+        chain.append(by)
         node = by
-    return node
+    return chain
 
 
 class CorrectedEdges:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -306,3 +307,51 @@ def test_a_person_whom_no_note_introduces_any_more_is_no_longer_mentioned(ledger
     import_notes(tmp_path / "notes")
     assert titles_of(ledger, "Person") == []
     assert import_notes(tmp_path / "notes")["written"] == 0
+
+
+HARBOUR = "# Harbour\n\nPresent: Eva Sand\n\n## Tasks\n- Eva: call the bank by 2026-05-08\n"
+
+
+@pytest.mark.parametrize("corrected", ["a.md", "b.md"])
+def test_a_corrected_person_is_still_named_in_the_other_notes(ledger: Ledger, tmp_path: Path, corrected: str) -> None:
+    notes = folder_of(
+        tmp_path / "notes", {"a.md": HARBOUR, "b.md": "# Family\n\nYesterday I met Eva Sand at the market.\n"}
+    )
+    import_notes(notes)
+    correct(ledger, in_note(ledger, "Eva Sand", corrected, "Person"), "Eva Sander")
+    for _ in range(3):
+        again = import_notes(notes)
+        assert (again["written"], again["withheld"]) == (0, {"corrected": 1})
+    assert titles_of(ledger, "Person") == ["Eva Sand", "Eva Sander"]
+
+
+@pytest.mark.parametrize("corrections", [["Luis Ortegas"], ["Luis Ortegas", "Luis Hortega"]])
+def test_a_task_stays_with_a_corrected_person_whom_only_the_task_names(
+    ledger: Ledger, tmp_path: Path, corrections: list[str]
+) -> None:
+    notes = folder_of(tmp_path / "notes", {"pier.md": f"# Pier\n\nOwner: Luis Ortega\n\n{PILES}\n"})
+    import_notes(notes)
+    folder_of(notes, {"pier.md": f"# Pier\n\nOwner: Zoe Klein\n\n{PILES}\n"})
+    import_notes(notes)
+    for before, after in pairwise(["Luis Ortega", *corrections]):
+        (person,) = [person for person in nodes_of(ledger, KIM, "Person") if person.title == before]
+        correct(ledger, person, after)
+    (person,) = [person for person in nodes_of(ledger, KIM, "Person") if person.title == corrections[-1]]
+    for _ in range(3):
+        assert import_notes(notes)["written"] == 0
+        assert edges_between(ledger, in_note(ledger, "replace the piles", "pier.md"), person) == ["ASSIGNED_TO"]
+
+
+def test_a_correction_that_is_corrected_or_retracted_leaves_unchanged_notes_as_they_are(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    notes = folder_of(tmp_path / "notes", {"a.md": f"{HARBOUR}\nWe thank Eva Sand.\n"})
+    import_notes(notes)
+    correct(ledger, in_note(ledger, "Eva Sand", "a.md", "Person"), "Eva Sander")
+    (sander,) = nodes_of(ledger, KIM, "Person")
+    correct(ledger, sander, "Eva Zander")
+    assert import_notes(notes)["written"] == 0
+    (zander,) = nodes_of(ledger, KIM, "Person")
+    assert edges_between(ledger, in_note(ledger, "call the bank by 2026-05-08", "a.md"), zander) == ["ASSIGNED_TO"]
+    retract(ledger, zander)
+    assert (import_notes(notes)["written"], titles_of(ledger, "Person")) == (0, [])

@@ -112,6 +112,7 @@ class Findings:
         self._graph_id = graph_id
         self.people_elsewhere = frozenset(people)
         self._only_elsewhere: set[str] = set()
+        """The ids of the people whom their document only repeats from other documents."""
         self._ontology = ontology
         self._nodes: dict[str, FoundNode] = {}
         self._edges: dict[tuple[str, str, str], FoundEdge] = {}
@@ -163,20 +164,28 @@ class Findings:
             known = self._referred[named] = self._new(referred_id(self._graph_id, *named), node_type, name, rule)
             if node_type == "Person":
                 self._people.setdefault(scope, []).append(known)
+        self._only_elsewhere.discard(known.id)
         known.spans += [span for span in spans if len(known.spans) < MOST_SPANS and span not in known.spans]
         return known
 
     def refer_elsewhere(self, rule: str, document: str, name: str, span: Span) -> FoundNode:
-        """Returns the node of a person in a document, recognised only because other documents name that person."""
-        if self.known(document, "Person", name) is None:
-            self._only_elsewhere.add(name)
-        return self.refer(rule, document, "Person", name, [span])
+        """Returns the node of a person in a document that is recognised because other documents name that person."""
+        own = self.known(document, "Person", name)
+        is_own = own is not None and own.id not in self._only_elsewhere
+        person = self.refer(rule, document, "Person", name, [span])
+        if not is_own:
+            self._only_elsewhere.add(person.id)
+        return person
 
     @property
     def people_named(self) -> frozenset[str]:
         """Returns the names of the people whom these documents themselves name as people."""
-        names = (person.title for people in self._people.values() for person in people)
-        return frozenset(name for name in names if name not in self._only_elsewhere and not name.startswith("@"))
+        people = (person for people in self._people.values() for person in people)
+        return frozenset(
+            person.title
+            for person in people
+            if person.id not in self._only_elsewhere and not person.title.startswith("@")
+        )
 
     def tie(
         self, rule: str, source: FoundNode, target: FoundNode, edge_type: str, span: Span, label: str | None = None

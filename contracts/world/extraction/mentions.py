@@ -133,9 +133,11 @@ def mention_people(reading: Reading) -> None:
         if not reading.findings.has_room_for_mentions:
             return
         for name, where in named_in(reading.quote(part), names):
+            span = reading.span(where.shifted(part.start))
             if name in elsewhere:
-                span = reading.span(where.shifted(part.start))
-                reading.findings.refer_elsewhere("person", reading.document, name, span)
-            _add_mention(reading, "person", node, "Person", name, where.shifted(part.start))
+                person = reading.findings.refer_elsewhere("person", reading.document, name, span)
+            else:
+                person = reading.findings.refer("person", reading.document, "Person", name, [span])
+            reading.findings.tie("person", node, person, "MENTIONS", span)
         for name, where in firms_in(reading.quote(part)):
             _add_mention(reading, "firm", node, "Organization", name, where.shifted(part.start))

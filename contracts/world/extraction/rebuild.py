@@ -9,7 +9,7 @@ would apply to its replacement.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -50,10 +50,20 @@ class Former:
     nodes: Collection[Node]
     edges: Collection[Edge]
     moved: Collection[str] = frozenset()
-    in_place: Mapping[str, Node] = field(default_factory=dict)
-    """The replacements of known nodes that their owner corrected, by the ids of the corrected nodes."""
+    corrections: Mapping[str, Sequence[Node]] = field(default_factory=dict)
+    """The nodes that correct known nodes, by the ids of these (see `corrections_of`)."""
     settled: Collection[tuple[str, str]] = ()
     """Pairs of a replacement and a single-valued type of which it has an edge that no build stated."""
+
+    @property
+    def in_place(self) -> dict[str, Node]:
+        """Returns the replacements that stand, by the ids of the corrected nodes."""
+        last = {node_id: nodes[-1] for node_id, nodes in self.corrections.items() if nodes}
+        return {node_id: node for node_id, node in last.items() if not node.retracted}
+
+    def every(self, node_id: str) -> tuple[str, ...]:
+        """Returns the ids of a node and of every node that has replaced it."""
+        return node_id, *(node.id for node in self.corrections.get(node_id, ()))
 
 
 def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, ontology: Ontology, now: str) -> Rebuilt:
@@ -70,8 +80,14 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
     ended = [node for node in former.nodes if node.id not in stated and _ends(node) and _is_over(node, documents)]
     known_edges = {_key(edge): edge for edge in former.edges}
     corrected = {node.id for node in withheld.values() if node.reason == "corrected"}
-    of_corrected = [draft for draft in proposal.edges if not corrected.isdisjoint((draft.source, draft.target))]
-    stated_edges = {_key(draft) for draft in (*edges, *of_corrected)}
+    of_corrected = {
+        (source, draft.type, target)
+        for draft in proposal.edges
+        if not corrected.isdisjoint((draft.source, draft.target))
+        for source in former.every(draft.source)
+        for target in former.every(draft.target)
+    }
+    stated_edges = {_key(draft) for draft in edges} | of_corrected
     single = {
         (draft.source, draft.type)
         for draft in edges
@@ -79,7 +95,7 @@ def rebuilt(proposal: Proposal, documents: Collection[str], former: Former, onto
     }  # the rule of standing ends the edges that these replace
     # edges that are no longer stated of a node end; the replacement of a node that is no longer stated stays as it is
     said = {node.id for node in former.nodes} | {
-        former.in_place[node_id].id for node_id in corrected & former.in_place.keys()
+        node_id for corrected_id in corrected for node_id in former.every(corrected_id)
     }
     ended_edges = [
         edge
@@ -104,9 +120,9 @@ def _edges_between(
 ) -> Iterator[EdgeDraft]:
     """Yields the drafts of edges between nodes that are written. Edges of corrected nodes become edges of their
     replacements, if those can have them and the owner has not stated others instead."""
-    types = {draft.id: draft.type for draft in proposal.nodes}
-    types |= {node.id: node.type for node in former.in_place.values()}
-    places = {node_id: former.in_place[node_id].id for node_id in withheld if node_id in former.in_place}
+    in_place = former.in_place
+    types = {draft.id: draft.type for draft in proposal.nodes} | {node.id: node.type for node in in_place.values()}
+    places = {node_id: in_place[node_id].id for node_id in withheld if node_id in in_place}
     for draft in proposal.edges:
         source, target = places.get(draft.source, draft.source), places.get(draft.target, draft.target)
         if source in withheld or target in withheld:

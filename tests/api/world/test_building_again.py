@@ -166,3 +166,14 @@ def test_a_document_may_refer_to_a_person_whom_another_document_of_its_graph_int
     build(service, headers, team="# Team\n\nPresent: Luis Ortega")
     build(service, headers, pier="# Pier\n\nLuis Ortega will replace the piles by 2026-08-20.")
     assert titles(service, headers) == {"replace the piles"}
+
+
+def test_a_document_still_refers_to_a_person_whose_name_was_corrected_where_it_is_introduced(service):
+    headers = bearer(service.key())
+    team = build(service, headers, team="# Team\n\nPresent: Luis Ortega")
+    pier = "# Pier\n\nLuis Ortega will replace the piles by 2026-08-20."
+    build(service, headers, pier=pier)
+    right = {"id": id_of(team, "Luis Ortega"), "reason": "spelling"}
+    post(service, headers, SIGNAL, {"type": "Person", "title": "Luis Hortega", "source": "me", "corrects": right})
+    assert build(service, headers, pier=pier)["replaced"] == []
+    assert titles(service, headers, "Person") == {"Luis Ortega", "Luis Hortega"}
