@@ -1430,7 +1430,10 @@ export interface components {
             /** @description In the smallest unit of the token */
             valueRaw: string;
         };
-        /** @description Two targets of a node by an edge type that allows one at a time. The texts don't say which of them holds. */
+        /**
+         * @description Two targets of a node, at the same time, by an edge type that allows one at a time. The request doesn't say which
+         *     of them holds. An edge without `validTo` holds until further notice.
+         */
         ContradictingEdge: {
             /** @description The target that was stated later: its edge is RELATED_TO */
             notTaken: string;

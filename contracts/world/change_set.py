@@ -57,14 +57,9 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         proposal, view, ontology, acts.targets, {change.after.id: change.after for change in nodes}
     )
     kept = [_kept_change(kept, proposal, view, recorded_at) for kept in corrected.kept]
-    single_valued = EdgeTimelines(view, ontology, history=bool(kept))
-    edges = tuple(
-        single_valued.placed(change)
-        for change in (
-            *(edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied)),
-            *kept,
-        )
-    )
+    single_valued = EdgeTimelines(view, ontology)
+    drafted_edges = [edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied)]
+    edges = tuple(single_valued.placed((*drafted_edges, *kept)))
     return Case(
         proposal=proposal,
         view=view,

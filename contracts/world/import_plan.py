@@ -77,11 +77,10 @@ def plan_import(
     nodes = tuple(
         NodeChange(change.draft, change.before, facts.proposed.get(change.after.id, change.after)) for change in drafted
     )
-    single_valued = EdgeTimelines(view, ontology, history=True)
-    edges = [
-        single_valued.placed(EdgeChange(edge_draft_of(states[-1]), view.edge(states[-1].id), states[-1]))
-        for states in imported.edges
-    ]
+    single_valued = EdgeTimelines(view, ontology)
+    edges = single_valued.placed(
+        EdgeChange(edge_draft_of(states[-1]), view.edge(states[-1].id), states[-1]) for states in imported.edges
+    )
     founded = {
         (change.draft.source, change.draft.type, change.draft.target)
         for change in edges

@@ -5,7 +5,7 @@ The rule of standing decides (`facts.py`); the outcomes are also put into words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -181,37 +181,52 @@ class EdgeTimelines:
 
     view: GraphView
     ontology: Ontology
-    history: bool = False
-    """True if the proposal may contain edges that held one after the other or were disputed."""
     changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
-    _proposed: dict[tuple[str, str], list[Edge]] = field(default_factory=dict)
 
-    def placed(self, change: EdgeChange) -> EdgeChange:
-        """Returns the change in its place among the known edges, and ends or disputes those."""
+    def placed(self, changes: Iterable[EdgeChange]) -> list[EdgeChange]:
+        """Returns the changes of a proposal with each edge in its place among the known edges, and ends or disputes
+        those."""
+        changes = list(changes)
+        proposed = {change.after.id: change.after for change in changes if self._is_ordered(change)}
+        self._refuse_contradictions(proposed.values())
+        return [self._placed(change, proposed) if change.after.id in proposed else change for change in changes]
+
+    def _is_ordered(self, change: EdgeChange) -> bool:
+        known = self.ontology.edge_types.get(change.after.type)
+        return known is not None and known.single_valued and change.is_new_state
+
+    def _refuse_contradictions(self, proposed: Iterable[Edge]) -> None:
+        """Records a clash for every edge that holds at the same time as another one of the proposal. Disputed edges may
+        do so."""
+        by_source: dict[tuple[str, str], list[Edge]] = {}
+        for edge in proposed:
+            if not edge.disputed:
+                by_source.setdefault((edge.source, edge.type), []).append(edge)
+        for (source, edge_type), edges in by_source.items():
+            edges.sort(key=lambda edge: (edge.valid_from, edge.valid_to is None, edge.valid_to))
+            longest = edges[0]
+            for edge in edges[1:]:
+                if overlap(longest, edge):
+                    self.clashes.append(f"{source} has two {edge_type} in the proposal; one holds at a time")
+                if longest.valid_to is not None and (edge.valid_to is None or edge.valid_to > longest.valid_to):
+                    longest = edge
+
+    def _placed(self, change: EdgeChange, proposed: Mapping[str, Edge]) -> EdgeChange:
         edge = change.after
-        known = self.ontology.edge_types.get(edge.type)
-        if known is None or not known.single_valued or not change.is_new_state:
-            return change
-        proposed = self._proposed.setdefault((edge.source, edge.type), [])
-        if any(not self.history or (overlap(edge, other) and not edge.disputed) for other in proposed):
-            self.clashes.append(f"{edge.source} has two {edge.type} in the proposal; one holds at a time")
-        proposed.append(edge)
-        others = [
-            other
-            for other in self.view.edges_from(edge.source, edge.type)
-            if other.id != edge.id and other.owner == edge.owner and overlap(edge, other)
-        ]
         claim = claim_of_edge(edge)
-        for other in others:
+        for known in sorted(self.view.edges_from(edge.source, edge.type), key=lambda known: known.valid_from):
+            _, other = self.changed.get(known.id, (known, known))
+            if other.id in proposed or other.owner != edge.owner or not overlap(edge, other):
+                continue
             if other.valid_from <= edge.valid_from and supersedes(claim, claim_of_edge(other)):
-                ended = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
-                self.changed[other.id] = (other, ended)
+                other = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
+                self.changed[other.id] = (known, other)
             elif other.valid_from > edge.valid_from and supersedes(claim_of_edge(other), claim):
                 edge = msgspec.structs.replace(edge, valid_to=min(edge.valid_to or other.valid_from, other.valid_from))
             else:
-                self.changed[other.id] = (other, msgspec.structs.replace(other, disputed=True))
+                self.changed[other.id] = (known, msgspec.structs.replace(other, disputed=True))
                 edge = msgspec.structs.replace(edge, disputed=True)
                 self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed, along with {other.target}")
         return EdgeChange(change.draft, change.before, edge)

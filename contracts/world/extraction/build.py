@@ -163,7 +163,8 @@ class PossibleDuplicate(Document):
 
 
 class ContradictingEdge(Document):
-    """Two targets of a node by an edge type that allows one at a time. The texts don't say which of them holds."""
+    """Two targets of a node, at the same time, by an edge type that allows one at a time. The request doesn't say which
+    of them holds. An edge without `validTo` holds until further notice."""
 
     source: str
     type: str

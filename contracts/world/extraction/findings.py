@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from contracts.errors import BodyInvalid
+from contracts.world.extraction.successions import ALWAYS, Succession
 from contracts.world.identity import content_id
 from contracts.world.ontology import Ontology
 from contracts.world.proposal import LONGEST_TITLE, MOST_EDGES, MOST_NODES
@@ -84,7 +85,8 @@ class FoundEdge:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Two targets of a node by a single-valued type of edge: the one that was stated first is taken."""
+    """Two targets of a node by a single-valued type of edge at the same time: the one that was stated first is
+    taken."""
 
     source: str
     type: str
@@ -116,7 +118,7 @@ class Findings:
         self._ontology = ontology
         self._nodes: dict[str, FoundNode] = {}
         self._edges: dict[tuple[str, str, str], FoundEdge] = {}
-        self._single: dict[tuple[str, str], str] = {}
+        self._successions: dict[tuple[str, str], Succession] = {}
         self._numbers: dict[tuple[str, ...], int] = {}
         self._referred: dict[tuple[str, ...], FoundNode] = {}
         self._people: dict[str, list[FoundNode]] = {}
@@ -196,7 +198,7 @@ class Findings:
         it finds both ends.
         """
         if source.id != target.id:
-            name = self._fitting(source, target, edge_type)
+            name = self._fitting(source, target, edge_type, *ALWAYS)
             edge = FoundEdge(source.id, target.id, name, span, rule)
             edge = self._edges.setdefault((source.id, target.id, name), edge)
             if label is not None and edge.rule != "statement":
@@ -206,9 +208,10 @@ class Findings:
         """Decides whether the ontology allows an edge of this type between two nodes."""
         return self._ontology.edge_types[edge_type].allows(source.type, target.type)
 
-    def state(self, source: FoundNode, target: FoundNode, edge_type: str) -> FoundEdge:
-        """Returns the edge of a statement, or one of the general type as in `tie`. Its ends must differ."""
-        name = self._fitting(source, target, edge_type)
+    def state(self, source: FoundNode, target: FoundNode, edge_type: str, start: str, end: str | None) -> FoundEdge:
+        """Returns the edge of a statement about the time from `start` to `end`, or one of the general type as in `tie`.
+        Its ends must differ."""
+        name = self._fitting(source, target, edge_type, start, end)
         edge = FoundEdge(source.id, target.id, name, None, "statement")
         return self._edges.setdefault((source.id, target.id, name), edge)
 
@@ -216,15 +219,20 @@ class Findings:
         """Adds the node of a statement. Its id must not be in use."""
         return self._new(node_id, node_type, clean_title(title), "statement")
 
-    def _fitting(self, source: FoundNode, target: FoundNode, edge_type: str) -> str:
+    def _fitting(self, source: FoundNode, target: FoundNode, edge_type: str, start: str, end: str | None) -> str:
+        """Returns the type, or the general one if the ontology does not allow the type here or, at this time, already
+        another target."""
         allowed = self._ontology.edge_types[edge_type]
-        fits = allowed.allows(source.type, target.type)
-        if allowed.single_valued and fits:
-            taken = self._single.setdefault((source.id, edge_type), target.id)
-            if taken != target.id:
-                self._contradictions[Contradiction(source.id, edge_type, taken, target.id)] = None
-                return FALLBACK
-        return edge_type if fits else FALLBACK
+        if not allowed.allows(source.type, target.type):
+            return FALLBACK
+        if not allowed.single_valued:
+            return edge_type
+        succession = self._successions.setdefault((source.id, edge_type), Succession())
+        taken = succession.take(target.id, start, end)
+        if taken is None:
+            return edge_type
+        self._contradictions[Contradiction(source.id, edge_type, taken, target.id)] = None
+        return FALLBACK
 
     def describe(self, node: FoundNode, name: str, value: str) -> bool:
         """Sets a text property of a node, unless it is set already, in the form that the ontology requires.

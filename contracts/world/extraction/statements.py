@@ -85,7 +85,11 @@ class NodeStatement(_Dated):
 
 
 class EdgeStatement(_Dated):
-    """An edge between nodes of the request. A type that the schema does not know becomes a property, as in a triple."""
+    """An edge between nodes of the request. A type that the schema does not know becomes a property, as in a triple.
+
+    Statements about the same two nodes and type share one edge. It holds for the period of the first that holds now, or
+    else of the one that begins last; its property `also` contains the others.
+    """
 
     source: str
     target: str
@@ -177,16 +181,32 @@ def _of_shape(model: type[_Statement], value: Any) -> _Statement:
         raise _RefusedError(at, fault["msg"]) from None
 
 
+@dataclass(frozen=True)
+class _EdgeClaim:
+    """One statement about an edge."""
+
+    properties: dict[str, Any]
+    valid_from: str | None
+    valid_to: str | None
+
+    def in_short(self) -> dict[str, Any]:
+        """Returns the claim as an entry of `also`."""
+        period = {"validFrom": self.valid_from, "validTo": self.valid_to}
+        return self.properties | {name: instant for name, instant in period.items() if instant is not None}
+
+
 class _Statements:
     def __init__(self, findings: Findings, ontology: Ontology, stored_id: Callable[[str], str], now: datetime) -> None:
         self._latest_start, self._latest_end = utc_text(now + FURTHEST_START), utc_text(now + FURTHEST_END)
-        self._soon = now + CLOCK_SKEW
+        self._now, self._soon = utc_text(now), now + CLOCK_SKEW
         self._findings = findings
         self._ontology = ontology
         self._stored_id = stored_id
         self._by_id: dict[str, FoundNode] = {}
         self._by_title: dict[str, FoundNode] = {}
         self._facts: dict[tuple[str, str | None], bytes] = {}
+        self._claims: dict[tuple[str, str, str], list[_EdgeClaim]] = {}
+        """The claims about each edge, by its ends and type."""
 
     def node(self, statement: NodeStatement) -> None:
         self._refuse_type(statement.type, "/type")
@@ -242,30 +262,47 @@ class _Statements:
         self, source: FoundNode, target: FoundNode, predicate: str, statement: _Dated, properties: dict[str, Any]
     ) -> None:
         name = _type_name(predicate)
-        edge = self._findings.state(source, target, name if name in self._ontology.edge_types else FALLBACK)
         stated = dict(properties)
         if statement.confidence is not None:
             stated["confidence"] = statement.confidence
+        claim = _EdgeClaim(stated, statement.valid_from, statement.valid_to)
+        known = name if name in self._ontology.edge_types else FALLBACK
+        edge = self._findings.state(source, target, known, self._start_of(claim), claim.valid_to)
         if edge.type != name:
             stated["predicate"] = predicate
-            said = source.properties.setdefault("says", [])
+            sentences = source.properties.setdefault("says", [])
             sentence = f"{predicate}: {target.title}"
-            if isinstance(said, list) and len(said) < MOST_SAID and sentence not in said:
-                said.append(sentence)
-        if not edge.properties and edge.valid_from is None and edge.valid_to is None:
-            edge.properties = stated
-            edge.valid_from, edge.valid_to = statement.valid_from, statement.valid_to
-        elif stated != edge.properties or statement.valid_from != edge.valid_from:
-            self._also(edge, stated, statement)
+            if isinstance(sentences, list) and len(sentences) < MOST_SAID and sentence not in sentences:
+                sentences.append(sentence)
+        self._add(edge, claim)
 
-    def _also(self, edge: FoundEdge, stated: dict[str, Any], statement: _Dated) -> None:
-        """Stores another statement about the same two nodes and type, which share one edge of the graph."""
-        period = {"validFrom": statement.valid_from, "validTo": statement.valid_to}
-        more = stated | {name: instant for name, instant in period.items() if instant is not None}
-        also = [*edge.properties.get("also", []), more]
-        if fault_of_properties(edge.properties | {"also": also}):
-            raise _RefusedError("", "states more about one edge than it can contain")
-        edge.properties["also"] = also
+    def _start_of(self, claim: _EdgeClaim) -> str:
+        """Returns the start of a claim: now by default, or before every time if it ended before now."""
+        if claim.valid_from is not None:
+            return claim.valid_from
+        return self._now if claim.valid_to is None or claim.valid_to > self._now else ""
+
+    def _add(self, edge: FoundEdge, claim: _EdgeClaim) -> None:
+        """Adds a claim to its edge. The edge has the period of the first claim that holds now, or else of the one that
+        begins last; its property `also` contains the other claims."""
+        before = self._claims.setdefault((edge.source, edge.target, edge.type), [])
+        if claim in before:
+            return
+        claims = [*before, claim]
+        chosen = next(filter(self._holds_now, claims), None) or max(
+            claims, key=lambda claim: (self._start_of(claim), claim.valid_to is None, claim.valid_to)
+        )
+        properties = chosen.properties
+        if also := [other.in_short() for other in claims if other is not chosen]:
+            given = properties.get("also", [])
+            properties = properties | {"also": [*(given if isinstance(given, list) else [given]), *also]}
+            if fault_of_properties(properties):
+                raise _RefusedError("", "states more about one edge than it can contain")
+        before.append(claim)
+        edge.properties, edge.valid_from, edge.valid_to = properties, chosen.valid_from, chosen.valid_to
+
+    def _holds_now(self, claim: _EdgeClaim) -> bool:
+        return self._start_of(claim) <= self._now and (claim.valid_to is None or self._now < claim.valid_to)
 
     def _thing(self, stated: str | Thing) -> FoundNode:
         if isinstance(stated, str):

@@ -4,6 +4,7 @@ import pytest
 from keyed_service import bearer, serving
 
 from contracts.world.proposal import CONSTITUTION, NodeDraft, Proposal
+from pipelines.initial_publish import publish_initial
 from warehouse.world.write import propose
 
 BUILD, QUERY, SIGNAL = (
@@ -177,3 +178,33 @@ def test_a_document_still_refers_to_a_person_whose_name_was_corrected_where_it_i
     post(service, headers, SIGNAL, {"type": "Person", "title": "Luis Hortega", "source": "me", "corrects": right})
     assert build(service, headers, pier=pier)["replaced"] == []
     assert titles(service, headers, "Person") == {"Luis Ortega", "Luis Hortega"}
+
+
+def test_owners_one_after_the_other_are_each_the_owner_in_their_time(service):
+    headers = bearer(service.key())
+    since = {"validFrom": "2019-01-01T00:00:00Z"}
+    people = [{"id": name, "title": name, "type": "Person", **since} for name in ("Ann", "Ben")]
+    gate = {"id": "gate", "title": "Gate", "type": "Resource", **since}
+    owned = {"source": "gate", "type": "OWNED_BY"}
+    change = "2022-01-01T00:00:00Z"
+    stated = {
+        "graphId": "gates",
+        "mode": "apply",
+        "nodes": [gate, *people],
+        "edges": [
+            owned | {"target": "Ann", "validFrom": "2020-01-01T00:00:00Z", "validTo": change},
+            owned | {"target": "Ben", "validFrom": change},
+        ],
+    }
+    built = post(service, headers, BUILD, stated)
+    assert (built["verdict"], built["contradictions"]) == ("approved", [])
+    assert post(service, headers, BUILD, stated)["revision"] == built["revision"]
+    publish_initial(service.settings)
+
+    def owners(**when):
+        walk = {"from_id": "gate", "depth": 1, "direction": "outbound"}
+        return [node["title"] for node in post(service, headers, QUERY, {"traverse": walk, **when})["nodes"]][1:]
+
+    assert [owners(), owners(as_of="2021-06-01T00:00:00Z"), owners(as_of="2019-06-01T00:00:00Z")] == [
+        ["Ben"], ["Ann"], []
+    ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -21,7 +21,7 @@ from contracts.errors import (
 from contracts.settings import Settings
 from contracts.world.capsule import WorldModelCreateRequest
 from contracts.world.constitution import load_constitution_drafts
-from contracts.world.proposal import Actor, Decision, Proposal
+from contracts.world.proposal import Actor, Decision, EdgeDraft, Proposal
 from contracts.world.records import Edge, Node
 from contracts.world.stages import Judgement
 from warehouse.ledger.ledger import Ledger, open_ledger
@@ -156,6 +156,54 @@ def test_a_single_valued_edge_makes_room_for_the_next(ledger: Ledger) -> None:
     write(ledger, proposal(goal("g"), goal("p", type="Person"), goal("q", type="Person"), tie("g", "OWNED_BY", "p")))
     second = write(ledger, proposal(tie("g", "OWNED_BY", "q")))
     assert [(edge.target, edge.valid_to is None) for edge in second.edges] == [("p", False), ("q", True)]
+
+
+PEOPLE = [goal(name, type="Person") for name in ("ann", "ben", "cem")]
+
+
+def owned(target: str, start: str, end: str | None = None) -> EdgeDraft:
+    """Returns the edge of the gate's owner from the beginning of one year to that of another."""
+    until = None if end is None else f"{end}-01-01T00:00:00Z"
+    return tie("gate", "OWNED_BY", target, valid_from=f"{start}-01-01T00:00:00Z", valid_to=until)
+
+
+def years(edges: Iterable[Edge]) -> list[tuple[str, str, str | None, bool]]:
+    """Returns the target and years of each edge, and whether it is disputed."""
+    return sorted(
+        (edge.target, edge.valid_from[:4], edge.valid_to and edge.valid_to[:4], edge.disputed) for edge in edges
+    )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.both_engines
+def test_targets_one_after_the_other_are_written_together_and_end_a_known_one_at_the_first(
+    ledger: Ledger, reverse: bool
+) -> None:
+    write(ledger, proposal(goal("gate"), *PEOPLE, owned("cem", "2019")))
+    both = [owned("ann", "2020", "2022"), owned("ben", "2022")]
+    written = write(ledger, proposal(*(reversed(both) if reverse else both)))
+    assert written.verdict == "approved"
+    assert years(written.edges) == [
+        ("ann", "2020", "2022", False), ("ben", "2022", None, False), ("cem", "2019", "2020", False)
+    ]  # fmt: skip
+    assert write(ledger, proposal(*both)).edges == ()
+    assert intact(ledger)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_target_that_is_given_an_end_is_not_also_ended_by_its_successor(ledger: Ledger, reverse: bool) -> None:
+    write(ledger, proposal(goal("gate"), *PEOPLE, owned("ann", "2020")))
+    both = [owned("ann", "2020", "2022"), owned("ben", "2023")]
+    written = write(ledger, proposal(*(reversed(both) if reverse else both)))
+    assert years(written.edges) == [("ann", "2020", "2022", False), ("ben", "2023", None, False)]
+
+
+def test_two_targets_of_one_proposal_at_one_time_are_rejected(ledger: Ledger) -> None:
+    write(ledger, proposal(goal("gate"), *PEOPLE))
+    overlapping = [owned("ben", "2021"), owned("ann", "2020", "2022"), owned("cem", "2010", "2020")]
+    rejected = write(ledger, proposal(*overlapping))
+    (reason,) = [stage.reason for stage in rejected.stages if stage.result == "fail"]
+    assert (rejected.verdict, reason) == ("rejected", "gate has two OWNED_BY in the proposal; one holds at a time")
 
 
 def test_what_asks_to_be_public_waits_and_an_operator_lets_it_in(ledger: Ledger) -> None:

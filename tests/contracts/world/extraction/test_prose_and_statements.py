@@ -711,6 +711,114 @@ def test_a_second_predicate_between_two_nodes_is_kept_next_to_the_first():
     assert [edge.properties for edge in graph.edges] == [{"predicate": "knows", "also": [{"predicate": "likes"}]}]
 
 
+def gate_owned_by(*owners: tuple[str, str | None, str | None]) -> BuiltGraph:
+    """Builds the owners of a gate, each with the years from and until which it is theirs."""
+    people = [{"id": name, "title": name, "type": "Person"} for name in dict.fromkeys(name for name, _, _ in owners)]
+    owned = [
+        {"source": "gate", "target": name, "type": "OWNED_BY"}
+        | ({} if start is None else {"validFrom": f"{start}-01-01T00:00:00Z"})
+        | ({} if end is None else {"validTo": f"{end}-01-01T00:00:00Z"})
+        for name, start, end in owners
+    ]
+    return stated(nodes=[{"id": "gate", "title": "Gate", "type": "Resource"}, *people], edges=owned)
+
+
+def years(graph: BuiltGraph) -> list[tuple[str, str, str | None, str | None]]:
+    """Returns the type, target and years of each edge."""
+    title = {node.id: node.title for node in graph.nodes}
+    return [
+        (edge.type, title[edge.target], edge.valid_from and edge.valid_from[:4], edge.valid_to and edge.valid_to[:4])
+        for edge in graph.edges
+    ]
+
+
+def contradictions(graph: BuiltGraph) -> list[tuple[str, str]]:
+    title = {node.id: node.title for node in graph.nodes}
+    return [(title[edge.taken], title[edge.not_taken]) for edge in graph.contradictions]
+
+
+@pytest.mark.parametrize(
+    "owners",
+    [
+        [("Ann", "2020", "2022"), ("Ben", "2022", None)],
+        [("Ben", "2022", None), ("Ann", "2020", "2022")],
+        [("Ann", "2020", "2021"), ("Ben", "2023", "2024"), ("Cem", "2021", "2023"), ("Dan", "2024", None)],
+        [("Ann", "2020", "2022"), ("Ben", None, None)],
+        [("Ann", None, None), ("Ben", "2020", "2022")],
+        [("Ann", None, "2027"), ("Ben", "2027", None)],
+        [("Ann", None, "2022"), ("Ben", "2022", None)],
+    ],
+)
+def test_owners_one_after_the_other_do_not_contradict_each_other(owners):
+    graph = gate_owned_by(*owners)
+    assert years(graph) == [("OWNED_BY", *owner) for owner in owners]
+    assert (graph.contradictions, graph.nodes[0].properties) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("owners", "refused"),
+    [
+        ([("Ann", "2020", "2023"), ("Ben", "2022", None)], [("Ann", "Ben")]),
+        ([("Ann", "2020", None), ("Ben", "2022", None)], [("Ann", "Ben")]),
+        ([("Ann", "2020", None), ("Ben", None, None)], [("Ann", "Ben")]),
+        ([("Ann", None, None), ("Ben", None, None)], [("Ann", "Ben")]),
+        ([("Ann", None, None), ("Ben", "2027", None)], [("Ann", "Ben")]),
+        ([("Ann", "2020", "2024"), ("Ben", "2021", "2022")], [("Ann", "Ben")]),
+        ([("Ann", "2020", "2022"), ("Ben", "2022", "2024"), ("Cem", "2021", "2023")], [("Ben", "Cem")]),
+        ([("Ann", "2020", "2022"), ("Ben", "2021", "2023"), ("Cem", "2022", "2024")], [("Ann", "Ben")]),
+        ([("Ann", "2020", "2022"), ("Ann", "2021", "2025"), ("Ben", "2024", None)], [("Ann", "Ben")]),
+    ],
+)
+def test_two_owners_at_one_time_contradict_each_other(owners, refused):
+    graph = gate_owned_by(*owners)
+    assert contradictions(graph) == refused
+    ((_, not_taken),) = refused
+    assert {target for kind, target, *_ in years(graph) if kind == "RELATED_TO"} == {not_taken}
+    assert graph.nodes[0].properties == {"says": [f"OWNED_BY: {not_taken}"]}
+
+
+def test_an_owner_who_comes_back_owns_it_now_and_the_earlier_time_is_kept_next_to_it():
+    graph = gate_owned_by(("Ann", "2018", "2019"), ("Ben", "2019", "2021"), ("Ann", "2021", None))
+    assert (years(graph), graph.contradictions) == (
+        [("OWNED_BY", "Ann", "2021", None), ("OWNED_BY", "Ben", "2019", "2021")],
+        [],
+    )
+    assert graph.edges[0].properties == {
+        "also": [{"validFrom": "2018-01-01T00:00:00.000000Z", "validTo": "2019-01-01T00:00:00.000000Z"}]
+    }
+
+
+@pytest.mark.parametrize(
+    ("periods", "kept"),
+    [
+        ([(None, None), ("2020", "2022")], (None, None)),
+        ([("2020", "2022"), (None, None)], (None, None)),
+        ([("2020", "2022"), ("2020", "2023")], ("2020", "2023")),
+        ([("2020", "2022"), ("2024", "2025")], ("2024", "2025")),
+        ([("2025", None), ("2027", "2028")], ("2025", None)),
+    ],
+)
+def test_an_edge_that_is_stated_for_two_periods_holds_for_the_present_or_else_the_last_one(periods, kept):
+    graph = gate_owned_by(*(("Ann", *period) for period in periods))
+    assert years(graph) == [("OWNED_BY", "Ann", *kept)]
+    assert len(graph.edges[0].properties["also"]) == 1
+    assert years(gate_owned_by(*(("Ann", *period) for period in [*periods, *periods]))) == years(graph)
+
+
+def test_triples_one_after_the_other_do_not_contradict_each_other():
+    triples = [
+        {"subject": {"title": "Gate", "type": "Resource"}, "predicate": "owned by", "validFrom": start, "validTo": end}
+        | {"object": {"title": name, "type": "Person"}}
+        for name, start, end in (
+            ("Ann", "2020-01-01T00:00:00Z", "2022-01-01T02:00:00+02:00"),
+            ("Ben", "2022-01-01T00:00:00Z", None),
+        )
+    ]
+    graph = stated(triples=triples)
+    assert years(graph) == [("OWNED_BY", "Ann", "2020", "2022"), ("OWNED_BY", "Ben", "2022", None)]
+    assert graph.contradictions == []
+
+
 def test_a_triple_names_nodes_of_the_request_by_id_or_title():
     graph = stated(
         nodes=[{"id": "p1", "title": "Ada", "type": "Person"}, {"id": "t1", "title": "Paint", "type": "Task"}],
