@@ -4689,14 +4689,14 @@ export interface components {
             data: components["schemas"]["SignalResult"];
             ok: components["schemas"]["Ok"];
         };
-        /** @description A relationship between the signal and an existing node. */
+        /** @description A relationship between the signal and an existing node. It holds for the same time as the signal. */
         "SignalLink-Input": {
             direction?: components["schemas"]["Direction"];
             /** @description The id of a node that you can see */
             target: string;
             type: components["schemas"]["Type"];
         };
-        /** @description A relationship between the signal and an existing node. */
+        /** @description A relationship between the signal and an existing node. It holds for the same time as the signal. */
         "SignalLink-Output": {
             direction: components["schemas"]["Direction"];
             /** @description The id of a node that you can see */
@@ -4714,7 +4714,7 @@ export interface components {
             confidence?: number | null;
             /** @description A node that holds: the confirmation ends its dispute. Confirmed by the owner, it has the owner's standing. Listed as with `retracts` */
             confirms?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
-            /** @description A node that was wrong: this one replaces it and gets its edges, except those of a single-valued type that `links` state otherwise */
+            /** @description A node that was wrong: this one replaces it and gets its edges, except those of a single-valued type that `links` state otherwise. They keep their times; those that began or ended with the wrong node begin or end with this one */
             corrects?: components["schemas"]["SignalAct"] | components["schemas"]["Links_2"];
             /** @description The domain of the type; only checked */
             domain?: string | null;
@@ -4752,12 +4752,12 @@ export interface components {
             type: components["schemas"]["Node_types"];
             /**
              * Format: date-time
-             * @description From when it holds; default `observedAt`, or the start of the node that it corrects. A future start makes it a plan, which waits for its day
+             * @description From when it holds, with its links; default `observedAt`, or the start of the node that it corrects. A future start makes it a plan, which waits for its day
              */
             validFrom?: string | null;
             /**
              * Format: date-time
-             * @description Until when it holds; default until further notice
+             * @description Until when it holds, with its links; default until further notice
              */
             validTo?: string | null;
             /**

@@ -8,7 +8,7 @@ history: it holds until 09:00. A fact of lower standing from 10:00 holds alongsi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -58,7 +58,8 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
     )
     kept = [_kept_change(kept, proposal, view, recorded_at) for kept in corrected.kept]
     single_valued = EdgeTimelines(view, ontology)
-    drafted_edges = [edge_change(draft, proposal, view, recorded_at) for draft in (*proposal.edges, *implied)]
+    stated_edges = _of_one_statement(proposal, drafted) if proposal.is_one_statement else proposal.edges
+    drafted_edges = [edge_change(draft, proposal, view, recorded_at) for draft in (*stated_edges, *implied)]
     edges = tuple(single_valued.placed((*drafted_edges, *kept)))
     return Case(
         proposal=proposal,
@@ -71,7 +72,7 @@ def plan(proposal: Proposal, view: GraphView, ontology: Ontology, now: datetime)
         changed_edges=tuple((_replaced_private_edges(edges, proposal, view) | single_valued.changed).values()),
         clashes=(*facts.clashes, *single_valued.clashes),
         outcomes=(*facts.outcomes, *single_valued.outcomes),
-        gaps=tuple(facts.gaps),
+        gaps=(*facts.gaps, *single_valued.gaps),
         kept=tuple(corrected.kept_in_words),
         left=tuple(corrected.left_in_words),
         proposed={change.after.id: change.after for change in nodes},
@@ -178,6 +179,14 @@ def _observed(start: str, properties: dict[str, Any], now: str) -> str:
     if start <= now or properties.get("observed_at") != start or not is_instant(start):
         return start
     return now if instant_of(start) <= instant_of(now) + CLOCK_SKEW else start
+
+
+def _of_one_statement(proposal: Proposal, nodes: Iterable[NodeChange]) -> Iterator[EdgeDraft]:
+    """Yields the drafts of edges with the times of the statement's node, which may follow from a node that it
+    corrects."""
+    (node,) = nodes
+    for draft in proposal.edges:
+        yield msgspec.structs.replace(draft, valid_from=node.after.valid_from, valid_to=node.after.valid_to)
 
 
 def edge_change(draft: EdgeDraft, proposal: Proposal, view: GraphView, now: str) -> EdgeChange:

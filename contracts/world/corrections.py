@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from contracts.world.case import MOST_NAMED, sees
+from contracts.world.facts import stated_end
 from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
 from contracts.world.proposal import EdgeDraft, Proposal
 from contracts.world.records import Edge, Node
@@ -70,15 +71,26 @@ class Correction:
 
     def _moved(self, edge: Edge) -> EdgeDraft:
         at = {self.corrected.id: self.by.id}
+        start, end = self._period_of(edge)
         return EdgeDraft(
             source=at.get(edge.source, edge.source),
             target=at.get(edge.target, edge.target),
             type=edge.type,
             properties=edge.properties,
             visibility=edge.visibility,
-            valid_from=edge.valid_from,
-            valid_to=edge.valid_to,
+            valid_from=start,
+            valid_to=end,
         )
+
+    def _period_of(self, edge: Edge) -> tuple[str, str | None]:
+        """Returns the time for which an edge holds at the replacement: the same, except that an edge from the corrected
+        node that began with it begins with the replacement, and one that ended with it ends with the replacement."""
+        start, end = edge.valid_from, edge.valid_to
+        if edge.source == self.corrected.id and start == self.corrected.valid_from:
+            start = self.by.valid_from
+        if end is not None and end == stated_end(self.corrected):
+            end = stated_end(self.by)
+        return (edge.valid_from, edge.valid_to) if end is not None and end <= start else (start, end)
 
     def _ever_held(self, edge: Edge) -> bool:
         """Decides whether an edge ever held and doesn't merely record an act or a succession."""

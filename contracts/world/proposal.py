@@ -171,6 +171,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     acts: tuple[Act, ...] = ()
     is_act_only: bool = False
     """True if its nodes state nothing themselves: they end as soon as they are recorded."""
+    is_one_statement: bool = False
+    """True if its edges belong to the statement of its only node, so that they hold for the same time."""
 
     def request_sha256(self) -> str:
         """Returns the digest of the request's statements. The revision that the actor has seen is not part of it.
@@ -178,7 +180,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         Fields that earlier versions lacked are omitted at their defaults, so that old requests keep their digests.
         """
         stated = msgspec.to_builtins(msgspec.structs.replace(self, idempotency_key=None, expected_revision=None))
-        del stated["actor"]["max_class"], stated["is_act_only"]  # these follow from the key and the rest
+        # these follow from the key and the rest
+        del stated["actor"]["max_class"], stated["is_act_only"], stated["is_one_statement"]
         if not self.acts:
             del stated["acts"]
         if self.source_class is UNSTATED:

@@ -37,7 +37,7 @@ _LATER_FIELDS = {"source_class", "valid_from", "corrects", "retracts", "confirms
 
 
 class SignalLink(Document):
-    """A relationship between the signal and an existing node."""
+    """A relationship between the signal and an existing node. It holds for the same time as the signal."""
 
     type: str = Field(
         min_length=1,
@@ -90,16 +90,19 @@ class SignalRequest(Document):
     observed_at: Instant | None = Field(default=None, description="When it was observed; default now")
     valid_from: Instant | None = Field(
         default=None,
-        description="From when it holds; default `observedAt`, or the start of the node that it corrects. A future "
-        "start makes it a plan, which waits for its day",
+        description="From when it holds, with its links; default `observedAt`, or the start of the node that it "
+        "corrects. A future start makes it a plan, which waits for its day",
     )
-    valid_to: Instant | None = Field(default=None, description="Until when it holds; default until further notice")
+    valid_to: Instant | None = Field(
+        default=None, description="Until when it holds, with its links; default until further notice"
+    )
     confidence: float | None = Field(default=None, ge=0, le=1, strict=True)
     links: Listed[SignalLink] = Field(default=[], max_length=MOST_LINKS)
     corrects: SignalAct | None = Field(
         default=None,
         description="A node that was wrong: this one replaces it and gets its edges, except those of a single-valued "
-        "type that `links` state otherwise",
+        "type that `links` state otherwise. They keep their times; those that began or ended with the wrong node begin "
+        "or end with this one",
     )
     retracts: SignalAct | None = Field(
         default=None,
@@ -207,6 +210,7 @@ def signal_proposal(
         source_class=signal.source_class,
         acts=tuple(Act(kind, node_id, act.id, act.reason) for kind, act in _acts(signal).items() if act is not None),
         is_act_only=_is_act_only(signal),
+        is_one_statement=True,
     )
 
 

@@ -5,8 +5,10 @@ The rule of standing decides (`facts.py`); the outcomes are also put into words.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import msgspec
 
@@ -175,6 +177,32 @@ def _gap(fact: Node | None, placed: dict[str, Node]) -> str | None:
     return f"nothing holds from {end} until {from_then}, and from then on {only}, {why}"
 
 
+class _KnownEdges:
+    """Edges of one source and type, ordered by their start so that those at one time are found without reading all."""
+
+    def __init__(self, edges: Iterable[Edge]) -> None:
+        self.edges = sorted(edges, key=lambda edge: edge.valid_from)
+        self._ends = list(accumulate((edge.valid_to or _NEVER for edge in self.edges), max))
+        """The latest end of the edges up to each one."""
+
+    def during(self, edge: Edge) -> list[Edge]:
+        """Returns the edges that may hold at the same time as another one, in order."""
+        last = len(self.edges)
+        if edge.valid_to is not None:
+            last = bisect_left(self.edges, edge.valid_to, key=lambda known: known.valid_from)
+        first = last
+        while first and self._ends[first - 1] > edge.valid_from:
+            first -= 1
+        return self.edges[first:last]
+
+
+_NEVER = "~"
+"""Later than every time."""
+
+MOST_EXAMINED = 100
+"""Maximum number of edges that a proposal ends and that are examined for gaps."""
+
+
 @dataclass
 class EdgeTimelines:
     """Orders edges of single-valued types in time, by the rule of standing as for facts."""
@@ -184,6 +212,11 @@ class EdgeTimelines:
     changed: dict[str, tuple[Edge, Edge]] = field(default_factory=dict)
     clashes: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    _known: dict[tuple[str, str, str | None], _KnownEdges] = field(default_factory=dict)
+    """The known edges that the proposal does not state, by source, type and owner."""
+    _ended: list[tuple[Edge, str]] = field(default_factory=list)
+    """Known edges that the proposal ends, each with the id of the edge that ends it."""
 
     def placed(self, changes: Iterable[EdgeChange]) -> list[EdgeChange]:
         """Returns the changes of a proposal with each edge in its place among the known edges, and ends or disputes
@@ -191,7 +224,9 @@ class EdgeTimelines:
         changes = list(changes)
         proposed = {change.after.id: change.after for change in changes if self._is_ordered(change)}
         self._refuse_contradictions(proposed.values())
-        return [self._placed(change, proposed) if change.after.id in proposed else change for change in changes]
+        placed = [self._placed(change, proposed) if change.after.id in proposed else change for change in changes]
+        self._name_gaps(change for change in placed if change.after.id in proposed)
+        return placed
 
     def _is_ordered(self, change: EdgeChange) -> bool:
         known = self.ontology.edge_types.get(change.after.type)
@@ -200,11 +235,7 @@ class EdgeTimelines:
     def _refuse_contradictions(self, proposed: Iterable[Edge]) -> None:
         """Records a clash for every edge that holds at the same time as another one of the proposal. Disputed edges may
         do so."""
-        by_source: dict[tuple[str, str], list[Edge]] = {}
-        for edge in proposed:
-            if not edge.disputed:
-                by_source.setdefault((edge.source, edge.type), []).append(edge)
-        for (source, edge_type), edges in by_source.items():
+        for (source, edge_type), edges in _by_source(edge for edge in proposed if not edge.disputed).items():
             edges.sort(key=lambda edge: (edge.valid_from, edge.valid_to is None, edge.valid_to))
             longest = edges[0]
             for edge in edges[1:]:
@@ -213,20 +244,62 @@ class EdgeTimelines:
                 if longest.valid_to is not None and (edge.valid_to is None or edge.valid_to > longest.valid_to):
                     longest = edge
 
+    def _name_gaps(self, placed: Iterable[EdgeChange]) -> None:
+        """Records when a node has no target because an edge with an end has ended one that would have held for longer.
+
+        The ended edge does not hold again.
+        """
+        proposed = {change.after.id: change.after for change in placed}
+        by_source = _by_source(proposed.values())
+        for before, by in self._ended[:MOST_EXAMINED]:
+            end = proposed[by].valid_to
+            if end is None or (before.valid_to is not None and before.valid_to <= end):
+                continue
+            known = self._known[before.source, before.type, before.owner].edges
+            current = (self.changed.get(edge.id, (edge, edge))[1] for edge in known)
+            later = [
+                edge.valid_from
+                for edge in (*current, *by_source[before.source, before.type])
+                if edge.valid_to is None or end < edge.valid_to
+            ]
+            if (start := min(later, default=None)) is None or start > end:
+                until = "on" if start is None else f"until {start}"
+                why = f"since {before.target} does not hold again: state it from then"
+                self.gaps.append(f"{before.source} has no {before.type} from {end} {until}, {why}")
+
     def _placed(self, change: EdgeChange, proposed: Mapping[str, Edge]) -> EdgeChange:
         edge = change.after
         claim = claim_of_edge(edge)
-        for known in sorted(self.view.edges_from(edge.source, edge.type), key=lambda known: known.valid_from):
-            _, other = self.changed.get(known.id, (known, known))
-            if other.id in proposed or other.owner != edge.owner or not overlap(edge, other):
+        key = edge.source, edge.type, edge.owner
+        if key not in self._known:
+            edges = self.view.edges_from(edge.source, edge.type)
+            self._known[key] = _KnownEdges(
+                known for known in edges if known.owner == edge.owner and known.id not in proposed
+            )
+        known = {edge.id: edge for edge in self._known[key].during(edge)}
+        others = [self.changed.get(edge_id, (other, other))[1] for edge_id, other in known.items()]
+        others = [other for other in others if overlap(edge, other)]
+        later = [other for other in others if other.valid_from > edge.valid_from]
+        if ends := [other.valid_from for other in later if supersedes(claim_of_edge(other), claim)]:
+            edge = msgspec.structs.replace(edge, valid_to=min(ends))
+        for other in others:
+            if not overlap(edge, other):
                 continue
             if other.valid_from <= edge.valid_from and supersedes(claim, claim_of_edge(other)):
-                other = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
-                self.changed[other.id] = (known, other)
-            elif other.valid_from > edge.valid_from and supersedes(claim_of_edge(other), claim):
-                edge = msgspec.structs.replace(edge, valid_to=min(edge.valid_to or other.valid_from, other.valid_from))
+                if other.valid_from < edge.valid_from:
+                    self._ended.append((other, edge.id))
+                ended = msgspec.structs.replace(other, valid_to=edge.valid_from, disputed=False)
+                self.changed[other.id] = (known[other.id], ended)
             else:
-                self.changed[other.id] = (known, msgspec.structs.replace(other, disputed=True))
+                self.changed[other.id] = (known[other.id], msgspec.structs.replace(other, disputed=True))
                 edge = msgspec.structs.replace(edge, disputed=True)
                 self.outcomes.append(f"{edge.source} {edge.type} {edge.target} is disputed, along with {other.target}")
         return EdgeChange(change.draft, change.before, edge)
+
+
+def _by_source(edges: Iterable[Edge]) -> dict[tuple[str, str], list[Edge]]:
+    """Groups edges by their source and type."""
+    groups: dict[tuple[str, str], list[Edge]] = {}
+    for edge in edges:
+        groups.setdefault((edge.source, edge.type), []).append(edge)
+    return groups

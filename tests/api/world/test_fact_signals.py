@@ -22,6 +22,7 @@ from contracts.standing import SourceClass
 from contracts.times import utc_text
 from contracts.world.graph_formats import written
 from contracts.world.proposal import Actor
+from pipelines.initial_publish import publish_initial
 from warehouse.access.keys import create_key, rotate_key
 from warehouse.ledger.ledger import open_ledger
 from warehouse.world.events import head_revision
@@ -406,3 +407,134 @@ def test_an_invalid_act_is_400_with_a_pointer(service, fields, pointer):
     (answer,) = service.ask(("POST", SIGNAL, key(service), {"json": body}))
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def person(service, headers, name, **fields):
+    since = {"validFrom": "2020-01-01T00:00:00Z"} | fields
+    return state(service, headers, type="Person", title=name, source="the register", **since)["signalId"]
+
+
+def task(service, headers, title="Paint the fence", *, assigned_to, **fields):
+    links = [{"type": "ASSIGNED_TO", "target": assigned_to}]
+    return state(service, headers, type="Task", title=title, source="the foreman", links=links, **fields)
+
+
+def periods(data, edge_type="ASSIGNED_TO"):
+    """Returns the days from and until which each edge of a type holds, by its target."""
+    edges = [edge for edge in data["edges"] if edge["type"] == edge_type]
+    return {edge["target"]: (edge["validFrom"][:10], (edge["validTo"] or "")[:10]) for edge in edges}
+
+
+def assigned(service, headers, **conditions):
+    """Returns who has which task, by titles."""
+    data = ask(service, QUERY, headers, {"scope": "own", "limit": 100, "include_edges": True, **conditions})
+    titles = {node["id"]: node["title"] for node in data["nodes"]}
+    return {titles[e["source"]]: titles[e["target"]] for e in data["edges"] if e["type"] == "ASSIGNED_TO"}
+
+
+@pytest.mark.parametrize(
+    ("times", "period"),
+    [
+        ({"validFrom": "2024-01-01T00:00:00Z", "validTo": "2024-06-01T00:00:00Z"}, ("2024-01-01", "2024-06-01")),
+        ({"observedAt": "2024-03-01T00:00:00Z"}, ("2024-03-01", "")),
+        ({"observedAt": "2024-03-01T00:00:00Z", "validFrom": "2024-01-01T02:00:00+02:00"}, ("2024-01-01", "")),
+        ({"validFrom": "2034-01-01T00:00:00Z"}, ("2034-01-01", "")),
+    ],
+)
+def test_the_links_of_a_signal_hold_for_the_time_of_the_signal(service, times, period):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    data = task(service, ada, assigned_to=eva, **times)
+    assert periods(data) == {eva: period}
+    publish_initial(service.settings)
+    during = f"{period[0][:4]}-04-01T00:00:00Z"
+    assert assigned(service, ada, asOf=during) == {"Paint the fence": "Eva"}
+    assert assigned(service, ada, asOf="2023-01-01T00:00:00Z") == {}
+    assert assigned(service, ada) == ({"Paint the fence": "Eva"} if "observedAt" in times else {})
+
+
+def test_a_link_of_a_signal_whose_clock_is_ahead_begins_with_the_signal(service):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    data = task(service, ada, assigned_to=eva, observedAt=utc_text(datetime.now(UTC) + timedelta(minutes=2)))
+    (node,) = data["nodes"]
+    assert [edge["validFrom"] for edge in data["edges"]] == [node["validFrom"]]
+    assert assigned(service, ada) == {"Paint the fence": "Eva"}
+
+
+def test_a_link_without_times_begins_with_the_signal_and_its_retry_is_the_same_signal(service):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    first = task(service, ada, assigned_to=eva)
+    assert first["edges"][0]["validFrom"] == first["nodes"][0]["validFrom"]
+    assert task(service, ada, assigned_to=eva) == first
+
+
+def test_a_link_to_a_signal_is_ordered_among_the_known_ones_by_the_time_of_the_signal(service):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    fence = task(service, ada, assigned_to=eva, validFrom="2022-01-01T00:00:00Z")["signalId"]
+    to_it = {"links": [{"type": "ASSIGNED_TO", "target": fence, "direction": "inbound"}], "source": "the foreman"}
+    bo = state(service, ada, type="Person", title="Bo", validFrom="2024-01-01T00:00:00Z", **to_it)
+    assert periods(bo) == {eva: ("2022-01-01", "2024-01-01"), bo["signalId"]: ("2024-01-01", "")}
+    older = state(service, ada, type="Person", title="Cy", validFrom="2021-01-01T00:00:00Z", **to_it)
+    assert periods(older) == {older["signalId"]: ("2021-01-01", "2022-01-01")}
+    week = {"validFrom": "2026-01-01T00:00:00Z", "validTo": "2026-01-08T00:00:00Z"}
+    stand_in = state(service, ada, type="Person", title="Dan", **week, **to_it)
+    assert periods(stand_in)[bo["signalId"]] == ("2024-01-01", "2026-01-01")
+    assert (
+        f"{fence} has no ASSIGNED_TO from 2026-01-08T00:00:00.000000Z on, since {bo['signalId']} does not hold"
+        in (stage(stand_in, "temporal")["reason"])
+    )
+
+
+def test_the_links_of_a_correction_hold_from_the_start_that_it_takes_over(service):
+    ada = key(service)
+    eva, bo = person(service, ada, "Eva"), person(service, ada, "Bo")
+    wrong = task(service, ada, assigned_to=eva, validFrom="2024-01-01T00:00:00Z")["signalId"]
+    right = task(service, ada, "Paint the gate", assigned_to=bo, corrects={"id": wrong, "reason": "misread"})
+    assert periods(right) == {bo: ("2024-01-01", "")}
+    assert right["nodes"][-1]["validFrom"] == "2024-01-01T00:00:00.000000Z"
+    assert [edge["validFrom"][:4] for edge in right["edges"] if edge["type"] == "CORRECTS"] == [
+        str(datetime.now(UTC).year)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("times", "period"),
+    [
+        ({}, ("2024-01-01", "")),
+        ({"validTo": "2025-06-01T00:00:00Z"}, ("2024-01-01", "2025-06-01")),
+        ({"validFrom": "2023-01-01T00:00:00Z", "validTo": "2025-01-01T00:00:00Z"}, ("2023-01-01", "2025-01-01")),
+        ({"validFrom": "2026-01-01T00:00:00Z"}, ("2026-01-01", "")),
+    ],
+)
+def test_an_edge_that_a_correction_keeps_follows_the_corrected_times(service, times, period):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    first = {"validFrom": "2024-01-01T00:00:00Z", "validTo": "2025-01-01T00:00:00Z"}
+    wrong = task(service, ada, assigned_to=eva, **first)["signalId"]
+    fix = {"corrects": {"id": wrong, "reason": "misread"}, "source": "the office"}
+    right = state(service, ada, type="Task", title="Paint the gate", **fix, **times)
+    assert periods(right) == {eva: period}
+
+
+def test_the_links_of_a_signal_that_waits_hold_for_its_time_once_an_operator_agrees(service):
+    ada = key(service)
+    goal = state(service, ada, type="Goal", visibility="public", verdict="escalated")
+    approve(service.ledger, goal["decision"], "eve")
+    dated = {"validFrom": "2024-01-01T00:00:00Z", "links": [{"type": "RELATED_TO", "target": goal["signalId"]}]}
+    waiting = state(service, ada, type="Goal", title="Win", visibility="public", verdict="escalated", **dated)
+    (edge,) = approve(service.ledger, waiting["decision"], "eve").edges
+    assert edge.valid_from == "2024-01-01T00:00:00.000000Z"
+
+
+def test_an_edge_to_a_corrected_node_that_ended_with_it_ends_with_its_correction(service):
+    ada = key(service)
+    eva = person(service, ada, "Eva")
+    fence = task(service, ada, assigned_to=eva, validFrom="2022-01-01T00:00:00Z")["signalId"]
+    to_it = {"links": [{"type": "ASSIGNED_TO", "target": fence, "direction": "inbound"}]}
+    bo = person(service, ada, "Bo", validFrom="2024-01-01T00:00:00Z", validTo="2026-01-01T00:00:00Z", **to_it)
+    fix = {"corrects": {"id": bo, "reason": "he stays"}, "validTo": "2026-06-01T00:00:00Z"}
+    right = state(service, ada, type="Person", title="Bo Li", **fix)
+    assert periods(right) == {bo: ("2024-01-01", "2024-01-01"), right["signalId"]: ("2024-01-01", "2026-06-01")}

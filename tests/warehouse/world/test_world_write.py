@@ -19,6 +19,7 @@ from contracts.errors import (
     RevisionConflict,
 )
 from contracts.settings import Settings
+from contracts.standing import SourceClass
 from contracts.world.capsule import WorldModelCreateRequest
 from contracts.world.constitution import load_constitution_drafts
 from contracts.world.proposal import Actor, Decision, EdgeDraft, Proposal
@@ -196,6 +197,13 @@ def test_a_target_that_is_given_an_end_is_not_also_ended_by_its_successor(ledger
     both = [owned("ann", "2020", "2022"), owned("ben", "2023")]
     written = write(ledger, proposal(*(reversed(both) if reverse else both)))
     assert years(written.edges) == [("ann", "2020", "2022", False), ("ben", "2023", None, False)]
+
+
+def test_an_older_target_is_not_disputed_by_one_that_begins_after_it_has_ended(ledger: Ledger) -> None:
+    write(ledger, proposal(goal("gate"), *PEOPLE, owned("ben", "2022"), source_class=SourceClass.DOCUMENT))
+    write(ledger, proposal(owned("cem", "2024"), source="a rumour", source_class=SourceClass.HEARSAY))
+    older = write(ledger, proposal(owned("ann", "2020"), source_class=SourceClass.DOCUMENT))
+    assert years(older.edges) == [("ann", "2020", "2022", False)]
 
 
 def test_two_targets_of_one_proposal_at_one_time_are_rejected(ledger: Ledger) -> None:
