@@ -16,6 +16,7 @@ from contracts.access.provider_views import Silence, View
 from contracts.access.quotes import Quote, terms_of
 from contracts.access.rail import PaymentRail
 from contracts.access.refusals import ClaimExists, Recorded, case_members
+from contracts.errors import IdempotencyMismatch
 from warehouse.access import claims
 from warehouse.access.cases import cases_of_transaction, record_money
 from warehouse.ledger.ledger import Ledger
@@ -104,12 +105,12 @@ class SecondPayments:
         return recorded_of(cases[0], quote, self.base_url) if cases else None
 
 
-def paid_twice(exists: ClaimExists, second: Recorded) -> ClaimExists:
+def paid_twice(redeemed: ClaimExists | IdempotencyMismatch, second: Recorded) -> ClaimExists | IdempotencyMismatch:
     """Returns the refusal of a claim whose quote was redeemed by another payment than the one it names."""
     named = case_members(second)
-    links: Any = {**exists.extensions["links"], **named["links"]}  # type: ignore[dict-item]
-    return ClaimExists(
-        exists.detail + " This transaction is not the one that paid: its money is recorded under caseId for the "
+    links: Any = {**redeemed.extensions["links"], **named["links"]}  # type: ignore[dict-item]
+    return type(redeemed)(
+        redeemed.detail + " This transaction is not the one that paid: its money is recorded under caseId for the "
         "operator, who sends it back. links.case says what happens next to who signs for the address that sent it.",
-        extensions={**exists.extensions, **named, "links": links},
+        extensions={**redeemed.extensions, **named, "links": links},
     )

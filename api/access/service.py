@@ -74,6 +74,7 @@ SILENT_FOR_S = 2.0
 """Seconds for which a pending claim gets the same answer without asking the providers."""
 
 _MOST_REMEMBERED = 10_000
+_ISSUED = "The quote's key was issued. If it is lost, its owner can have it replaced at links.recovery."
 _log = logging.getLogger(__name__)
 
 
@@ -149,11 +150,11 @@ class AccessService:
             raise PaymentsNotConfigured(f"The operator has yet to set {', '.join(self.rail.missing)}.")
         try:
             return await self._redeem(request, idempotency_key)
-        except ClaimExists as exists:
+        except (ClaimExists, IdempotencyMismatch) as redeemed:
             second = await self._second_payments.case_of(request)
             if second is None:
                 raise
-            raise paid_twice(exists, second) from None
+            raise paid_twice(redeemed, second) from None
 
     async def _redeem(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
         """Takes the quote's lease, asks the chain outside any transaction, and decides inside one.
@@ -236,11 +237,14 @@ class AccessService:
         """Returns the stored answer if this very request was answered before. Raises if another one redeemed the
         quote."""
         if idempotency_key is not None:
-            earlier = claims.claim_of_request(reader, quote.payer, self._idempotency_digest(idempotency_key))
+            earlier = claims.claim_of_request(reader, quote.quote_id, self._idempotency_digest(idempotency_key))
             if earlier is not None:
                 claim, digest = earlier
                 if digest != request.digest:
-                    raise IdempotencyMismatch("This Idempotency-Key belongs to another claim of this payer.")
+                    raise IdempotencyMismatch(
+                        f"Another request with this Idempotency-Key redeemed the quote. {_ISSUED}",
+                        extensions=self._claim_members(claim),
+                    )
                 return self._replay(reader, claim, request)
         existing = claims.claim_of_quote(reader, quote.quote_id)
         if existing is not None:
@@ -258,16 +262,17 @@ class AccessService:
         return Redeemed(self._fields(claim, _stored_receipt(reader, claim), text, key.key_id, request), replayed=True)
 
     def _exists(self, claim: Claim) -> ClaimExists:
-        return ClaimExists(
-            "The quote's key was issued. If it is lost, its owner can have it replaced at links.recovery.",
-            extensions={
-                "claimId": claim.claim_id,
-                "links": {
-                    "receipt": receipt_url(self._base_url, claim.claim_id),
-                    "recovery": recovery_url(self._base_url, claim.claim_id),
-                },
+        return ClaimExists(_ISSUED, extensions=self._claim_members(claim))
+
+    def _claim_members(self, claim: Claim) -> dict[str, object]:
+        """Returns the members of a problem that name the claim of a redeemed quote."""
+        return {
+            "claimId": claim.claim_id,
+            "links": {
+                "receipt": receipt_url(self._base_url, claim.claim_id),
+                "recovery": recovery_url(self._base_url, claim.claim_id),
             },
-        )
+        }
 
     def _check_proof(self, request: ClaimRequest, quote: Quote) -> Proved | AskContract | None:
         amount = terms_of(quote, self.rail).amount

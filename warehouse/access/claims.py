@@ -108,9 +108,10 @@ def claim_of_transfer(reader: Reader, chain_id: int, transaction_hash: str, posi
     )
 
 
-def claim_of_request(reader: Reader, payer: str, idempotency_digest: str) -> tuple[Claim, str] | None:
-    """Returns the claim that a payer's request under an Idempotency-Key issued, with that request's digest, or None."""
-    row = reader.row("access_claim_of_request", payer=payer, idempotency_digest=idempotency_digest)
+def claim_of_request(reader: Reader, quote_id: str, idempotency_digest: str) -> tuple[Claim, str] | None:
+    """Returns the claim of a quote and its request's digest if that request had this Idempotency-Key, otherwise
+    None."""
+    row = reader.row("access_claim_of_request", quote_id=quote_id, idempotency_digest=idempotency_digest)
     claim = _claim(row)
     return None if claim is None or row is None else (claim, str(row["request_digest"]))
 

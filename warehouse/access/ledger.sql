@@ -96,9 +96,9 @@ where c.claim_id = :claim_id
 where c.quote_id = :quote_id
 
 -- name: access_claim_of_request
--- The claim that a payer's request with an Idempotency-Key issued.
+-- The claim of a quote if the request that issued it had this Idempotency-Key.
 {claims_with_terms}
-where c.payer = :payer and c.idempotency_digest = :idempotency_digest
+where c.quote_id = :quote_id and c.idempotency_digest = :idempotency_digest
 
 -- name: access_claim_of_transfer
 -- The claim that uses the transfer at a position of the chain.

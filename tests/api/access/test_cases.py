@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -33,7 +34,7 @@ from case_desk import (
 )
 from claim_cases import view_of
 from claim_payments import paying
-from claim_service import CLAIM, Sale, api_key_of, body_of, due_of, new_payer, on_sale, said
+from claim_service import CLAIM, CONFIRMATIONS, Sale, api_key_of, body_of, due_of, new_payer, on_sale, said
 from claim_store import count, unsound
 
 from contracts.access.cases import CASE_FOR
@@ -247,6 +248,88 @@ def test_a_second_transaction_for_a_redeemed_quote_is_recorded(sale: Sale) -> No
     with pytest.raises(PaymentNotSettled, match="claimed by another payment"):
         accept(sale, case_id)
     assert refund(sale, case_id).refund_amount == due_of(quote).amount
+    assert unsound(sale.ledger) == set()
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize("key_of", [lambda quote: quote["quoteId"], lambda quote: f"claim-{quote['quoteId']}"])
+def test_a_second_payment_that_is_claimed_with_the_key_of_the_first_claim_is_recorded(
+    sale: Sale, key_of: Callable[[dict[str, Any]], str]
+) -> None:
+    quote = sale.quote(ALICE.address)
+    first, second = sale.pay(quote), sale.pay(quote)
+    issued = sale.claim(quote, first, key_of(quote))
+    assert said(issued) == (201, "issued")
+    again = sale.claim(quote, second, key_of(quote))
+    assert said(again) == (409, "idempotency_mismatch")
+    assert again.json()["claimId"] == issued.json()["data"]["claim"]["claimId"]
+    assert list(again.json()["links"]) == ["receipt", "recovery", "case", "docs", "home"]
+    case = case_of(sale, case_in(again))
+    assert (case.code, case.transfer.amount) == ("payment_twice", due_of(quote).amount)
+    assert case_in(sale.claim(quote, second, key_of(quote))) == case.case_id
+    assert case_in(sale.claim(quote, second, "fresh")) == case.case_id
+    assert said(sale.claim(quote, first, key_of(quote))) == (201, "replayed")
+    assert refund(sale, case.case_id).refund_amount == due_of(quote).amount
+    assert unsound(sale.ledger) == set()
+
+
+@pytest.mark.both_engines
+def test_a_claim_keeps_its_key_until_the_right_transaction_is_settled(sale: Sale) -> None:
+    quote = sale.quote(ALICE.address)
+    short = sale.pay(quote, amount=due_of(quote).amount - 1)
+    assert said(sale.claim(quote, short, quote["quoteId"])) == (402, "amount_mismatch")
+    right = sale.send([paying(due_of(quote))], bury=0)
+    assert sale.claim(quote, right, quote["quoteId"]).status_code == 202
+    sale.mine(CONFIRMATIONS)
+    assert said(sale.claim(quote, right, quote["quoteId"])) == (201, "issued")
+    assert said(sale.claim(quote, right, quote["quoteId"])) == (201, "replayed")
+    assert said(sale.claim(quote, short, quote["quoteId"])) == (409, "idempotency_mismatch")
+
+
+@pytest.mark.both_engines
+def test_of_two_payments_that_are_claimed_at_once_with_one_key_one_issues_and_the_other_is_recorded(
+    sale: Sale,
+) -> None:
+    quote = sale.quote(ALICE.address)
+    payments = [sale.pay(quote), sale.pay(quote)]
+    headers = {"Idempotency-Key": quote["quoteId"]}
+    sale.monotonic_s += 10
+    claims = [("POST", CLAIM, {"json": body_of(quote, payment), "headers": headers}) for payment in payments]
+    answers = sale.at_once(*claims)
+    assert sorted(said(answer) for answer in answers)[0] == (201, "issued")
+    settled = [sale.claim(quote, payment, quote["quoteId"]) for payment in payments]
+    assert sorted(map(said, settled)) == [(201, "replayed"), (409, "idempotency_mismatch")]
+    (refused,) = (answer for answer in settled if answer.status_code == 409)
+    assert case_of(sale, case_in(refused)).code == "payment_twice"
+    assert unsound(sale.ledger) == set()
+
+
+@pytest.mark.both_engines
+def test_one_idempotency_key_serves_the_claims_of_two_quotes_of_a_payer(sale: Sale) -> None:
+    quotes = [sale.quote(ALICE.address), sale.quote(ALICE.address)]
+    payments = [sale.pay(quote) for quote in quotes]
+    issued = [sale.claim(quote, paid, "claim-1") for quote, paid in zip(quotes, payments, strict=True)]
+    assert [said(answer) for answer in issued] == [(201, "issued"), (201, "issued")]
+    again = [sale.claim(quote, paid, "claim-1") for quote, paid in zip(quotes, payments, strict=True)]
+    assert [said(answer) for answer in again] == [(201, "replayed"), (201, "replayed")]
+    assert [api_key_of(answer) for answer in again] == [api_key_of(answer) for answer in issued]
+    crossed = sale.claim(quotes[1], payments[0], "claim-1")
+    assert said(crossed) == (409, "idempotency_mismatch")
+    assert "caseId" not in crossed.json(), "the payment pays the other quote"
+    assert unsound(sale.ledger) == set()
+
+
+@pytest.mark.both_engines
+def test_the_key_of_the_first_claim_serves_the_quote_for_the_difference_too(sale: Sale) -> None:
+    quote = sale.quote(ALICE.address)
+    short = sale.pay(quote, amount=due_of(quote).amount - 4_000_000)
+    case_id = case_in(sale.claim(quote, short, "claim-1"))
+    supplement = supplement_of(sale, case_id)
+    rest = sale.pay(supplement)
+    assert said(sale.claim(supplement, rest, "claim-1")) == (201, "issued")
+    assert said(sale.claim(supplement, rest, "claim-1")) == (201, "replayed")
+    late = sale.pay(quote)
+    assert case_in(sale.claim(quote, late, "claim-1"))
     assert unsound(sale.ledger) == set()
 
 

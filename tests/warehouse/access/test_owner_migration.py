@@ -282,7 +282,8 @@ def test_requests_of_keys_whose_operators_signed_before_they_moved_are_moved_by_
     assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}
     with engine.begin() as connection:
         connection.execute(text("update world_requests set scope = :payer"), {"payer": PAYER})
-        for added in (
+        for undo in (
+            "create index access_claims_of_request on access_claims (payer, idempotency_digest)",
             "drop view world_states",
             "drop view world_formed_states",
             "drop index world_edges_with_form",
@@ -291,7 +292,7 @@ def test_requests_of_keys_whose_operators_signed_before_they_moved_are_moved_by_
             "drop index world_capsules_of_claimer",
             "drop index access_claims_of_operator",
         ):
-            connection.execute(text(added))
+            connection.execute(text(undo))
         connection.execute(text("update alembic_version set version_num = '0020'"))
     open_ledger(unopened_settings, unopened_settings.data_dir).close()
     assert scopes() == {"asked-0": PAYER, "asked-1": BOSS}

@@ -23,7 +23,7 @@ from contracts.settings import Settings
 from contracts.world.identity import own_id
 from contracts.world.records import is_live
 from warehouse.access.cases import cases_in
-from warehouse.access.claims import payments_not_final
+from warehouse.access.claims import claim_of_request, payments_not_final
 from warehouse.ledger.engine import WRITES, ledger_location, postgresql_engine, sqlite_engine
 from warehouse.ledger.ledger import open_ledger
 from warehouse.ledger.schema import MIGRATIONS, revisions
@@ -86,6 +86,7 @@ FILLED: dict[str, tuple[str, ...]] = {
     "0019": (f"insert into world_events values (19, 'edge', 'edge:c', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0020": (f"insert into world_events values (20, 'edge', 'edge:d', 1, 'a', 's', '{AT}', '{{}}', 0)",),
     "0021": (f"insert into world_events values (21, 'edge', 'edge:e', 1, 'a', 's', '{AT}', '{{}}', 0)",),
+    "0022": ("update access_claims set idempotency_digest = 'd', request_digest = 'r' where claim_id = 'c1'",),
     "0011": (f"insert into guardrail_approvals values ('0011223344556677', 'd', 'local:a', '{AT}', '{AT}')",),
 }
 """Rows that fit each revision's own tables."""
@@ -200,6 +201,19 @@ def test_unmatched_payments_become_cases_and_one_under_a_strangers_quote_is_file
     }
     assert (cases["pay_3"].refund_amount, cases["pay_3"].refund_transaction_hash) == (9, "0xff")
     assert (payment.claim_id, payment.quote_id, payment.transaction_hash, payment.amount) == ("c1", "q1", "0x1", 5)
+    ledger.close()
+
+
+def test_a_claim_from_before_keys_were_scoped_to_quotes_is_found_by_its_quote_and_key(
+    engine: Engine, unopened_settings: Settings
+) -> None:
+    make_old(engine, "0022")
+    ledger = open_ledger(unopened_settings, unopened_settings.data_dir)
+    with ledger.read() as reader:
+        known = claim_of_request(reader, "q1", "d")
+        assert known is not None
+        assert (known[0].claim_id, known[1]) == ("c1", "r")
+        assert (claim_of_request(reader, "q1", "e"), claim_of_request(reader, "q2", "d")) == (None, None)
     ledger.close()
 
 
