@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from contracts.token.holder_documents import MomentParameters
     from contracts.world.extraction.build import BuildRequest
     from contracts.world.memory.memory_plan import DesignRequest
+    from contracts.world.proposal import Confirmation
+    from contracts.world.signal import SignalRequest, SignalResult
     from warehouse.discovery.processes import Answered
     from warehouse.ledger.counters import Counters, Take
     from warehouse.tracing import Counts
@@ -373,6 +375,12 @@ def _key_edge(
         async def designed(request: DesignRequest, body: bytes, caller: Caller) -> bytes:
             return (await design(stores, request, body, caller)).fields
 
+        async def stated(signal: SignalRequest, caller: Caller, confirmation: Confirmation | None) -> SignalResult:
+            decided = await run_in_threadpool(
+                state_signal, lambda: stores.ledger, alignment, signal, caller, {}, confirmation
+            )
+            return decided.result
+
         projections = {projection.path: projection for projection in PROJECTIONS}
 
         async def variant_of(path: str, parameters: MomentParameters, caller: Caller) -> bytes:
@@ -383,9 +391,7 @@ def _key_edge(
             return body
 
         capabilities = KeyCapabilities(
-            state=lambda signal, caller, confirmation: run_in_threadpool(
-                state_signal, lambda: stores.ledger, alignment, signal, caller, {}, confirmation
-            ),
+            state=stated,
             waits_for_owner=lambda signal, caller: run_in_threadpool(
                 signal_waits_for_owner, lambda: stores.ledger, alignment, signal, caller
             ),

@@ -1,13 +1,14 @@
 """Serves signals over HTTP: an agent makes a statement, and the validator decides on it."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from fastapi import APIRouter, Header, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from api.deps import authenticated_router, caller_of
+from api.parameters import replayed_header
 from api.responses import problems
 from api.world.actors import actor_of
 from api.world.shown import called_state, shown_dispute, shown_stages, stored_proposal
@@ -57,6 +58,13 @@ SignalKey = Annotated[
 ]
 
 
+class Stated(NamedTuple):
+    """The decision on a signal; `replayed` if an earlier request with the same key and statements got it too."""
+
+    result: SignalResult
+    replayed: bool
+
+
 def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRouter:
     """Creates the route. `ledger` may raise `OperatorProblem`, and so may `alignment` without guardrail rules."""
     router = authenticated_router("world model")
@@ -85,10 +93,10 @@ def signals_router(ledger: Callable[[], Ledger], alignment: Alignment) -> APIRou
     async def signal(body: SignalRequest, request: Request, idempotency_key: SignalKey = None) -> Response:
         caller, sent = caller_of(request), await request.json()
         named = _named(body, idempotency_key)
-        result = await run_in_threadpool(state_signal, ledger, alignment, named, caller, sent)
-        status = 200 if result.verdict == "rejected" else 201
-        answer = SignalAnswer(data=result)
-        return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
+        stated = await run_in_threadpool(state_signal, ledger, alignment, named, caller, sent)
+        status = 200 if stated.result.verdict == "rejected" else 201
+        text = SignalAnswer(data=stated.result).model_dump_json(by_alias=True)
+        return Response(text, status, replayed_header(stated.replayed), "application/json")
 
     return router
 
@@ -100,7 +108,7 @@ def state_signal(
     caller: Caller,
     sent: dict[str, Any],
     confirmation: Confirmation | None = None,
-) -> SignalResult:
+) -> Stated:
     """Writes a signal as `caller` and returns the decision as its owner sees it.
 
     `sent` is the body as sent, which a signature of the caller's system covers. With a `confirmation` the signal does
@@ -115,12 +123,13 @@ def state_signal(
     with ledger().read() as reader:
         ontology = ontology_of(reader, actor.owner)
         disputes = disputes_among(decision.nodes, LedgerView(reader).holding, ontology)
-    return SignalResult(
+    result = SignalResult(
         accepted=decision.verdict != "rejected",
         signal_id=proposal.nodes[0].id,
         disputes=[dispute_document(shown_dispute(dispute, actor.name)) for dispute in disputes],
         **decision_fields(_as_called(decision, actor.name)),
     )
+    return Stated(result, decision.replayed)
 
 
 def signal_waits_for_owner(

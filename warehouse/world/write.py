@@ -411,7 +411,12 @@ def _not_again(decision: Decision) -> Decision:
     named = ", ".join(node.id for node in decision.nodes[:MOST_NAMED])
     reason = f"{named}: erased since, and can't come back. State it under another key."
     return msgspec.structs.replace(
-        decision, verdict="rejected", stages=(StageResult("immutability", "fail", reason),), nodes=(), edges=()
+        decision,
+        verdict="rejected",
+        stages=(StageResult("immutability", "fail", reason),),
+        nodes=(),
+        edges=(),
+        replayed=False,
     )
 
 

@@ -126,6 +126,27 @@ def test_an_idempotency_key_names_one_signal(service, ada):
     assert [s["result"] for s in apart["stages"] if s["stage"] == "deduplication"] == ["warn"]
 
 
+@pytest.mark.parametrize("by_header", [True, False])
+def test_a_repeated_signal_is_marked_as_repeated(service, ada, by_header):
+    headers = {**ada, "Idempotency-Key": "again"} if by_header else ada
+    fields = {} if by_header else {"idempotencyKey": "again"}
+    answers = [signal(service, headers, title="Said twice", **fields) for _ in range(3)]
+    assert [answer.headers.get("idempotent-replayed") for answer in answers] == [None, "true", "true"]
+    other = signal(service, ada, title="Said twice", idempotencyKey="fresh")
+    assert "idempotent-replayed" not in other.headers
+
+
+def test_a_signal_that_waits_is_marked_when_it_is_repeated_and_a_rejected_one_is_judged_again(service, ada):
+    nowhere = [{"type": "RELATED_TO", "target": "goal:nowhere"}]
+    for fields, verdict, mark in (
+        ({"visibility": "public"}, "escalated", "true"),
+        ({"links": nowhere}, "rejected", None),
+    ):
+        first, again = (signal(service, ada, title=verdict, idempotencyKey=verdict, **fields) for _ in range(2))
+        assert first.json()["data"]["verdict"] == again.json()["data"]["verdict"] == verdict
+        assert [answer.headers.get("idempotent-replayed") for answer in (first, again)] == [None, mark]
+
+
 def test_the_header_names_a_signal_as_its_body_does_and_may_not_name_another(service, ada):
     first = signal(service, ada, title="One", idempotencyKey="by header").json()
     headed = {**ada, "Idempotency-Key": "by header"}
