@@ -98,7 +98,10 @@ class CaseNext(Document):
     action: CaseAction
     detail: str
     url: str | None = Field(description="Where to continue; null if there is nothing to send")
-    missing_units: str | None = Field(description="The difference, if it can be paid")
+    missing_units: str | None = Field(
+        description="The difference, if it can be paid. The quote over it asks for this amount, or for up to 9,999 "
+        "units more if another open quote of the payer asks for the same"
+    )
     missing: str | None
     not_after: Timestamp | None = Field(description="Deadline for paying the difference by a supplementary quote")
 
@@ -238,8 +241,8 @@ def _step(standing: CaseStanding, base_url: str) -> tuple[CaseAction, str, str |
     if standing.missing is not None:
         return (
             "pay_difference",
-            "POST the same signature to url for a quote over the difference, pay exactly that, and claim that quote: "
-            "its claim issues the first quote's key.",
+            "POST the same signature to url for a quote over the difference, pay exactly the amount of that quote, and "
+            "claim it: its claim issues the first quote's key.",
             supplement_url(base_url, case.case_id),
         )
     if standing.needs_signature:

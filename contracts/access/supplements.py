@@ -14,8 +14,8 @@ from contracts.times import utc_seconds
 def make_supplement(
     first: Quote, case: Case, missing: int, *, quote_id: str, nonce: str, amount: int, now: datetime
 ) -> Quote:
-    """Creates the quote for the amount `missing` from `first`. `amount` is `missing` plus a salt, and unique to this
-    quote.
+    """Creates the quote for the amount `missing` from `first`. `amount` is `missing`, or the next one that no other
+    open quote of the payer has.
 
     Chain, coin, recipient, payer, plan and names are those of the first quote. `nonce` is 32 random hex digits.
     """

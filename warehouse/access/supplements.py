@@ -60,7 +60,7 @@ def offer_supplement(tx: Transaction, standing: CaseStanding, signer: SigningKey
         missing,
         quote_id=f"quote_{secrets.token_hex(16)}",
         nonce=secrets.token_hex(16),
-        amount=free_amount(missing, reserved, secrets.randbelow(2**32)),
+        amount=free_amount(missing, reserved, 0),
         now=now,
     )
     signature = signer.sign(quote.quote_hash)

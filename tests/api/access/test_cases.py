@@ -132,8 +132,9 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     supplement = supplement_of(sale, case_id)
     assert supplement_of(sale, case_id)["quoteId"] == supplement["quoteId"], "the same as long as it is valid"
     terms = supplement["data"]["quote"]
-    assert 3_000_000 <= due_of(supplement).amount < 3_010_000
-    assert supplement["price"]["amount"] == "3"
+    assert due_of(supplement).amount == 3_000_000
+    assert (supplement["price"]["amount"], supplement["price"]["exactAmount"]) == ("3", "3")
+    assert read_case(sale, case_id).json()["next"]["missing"] == "3"
     assert terms["supplementTo"] == {"quoteId": first["quoteId"], "caseId": case_id}
     assert canonical_sha256(terms) == supplement["quoteHash"]
     assert canonical_sha256(supplement["data"]["paymentRequirement"]) == supplement["paymentRequirementHash"]
@@ -164,6 +165,18 @@ def test_too_little_is_topped_up_by_a_quote_over_the_difference(sale: Sale) -> N
     assert claim is not None and claim.amount == sum(payment.amount for payment in payments)
     assert count(sale.ledger, "api_keys") == 1
     assert waiting(sale) == []
+    assert unsound(sale.ledger) == set()
+
+
+@pytest.mark.both_engines
+def test_two_open_quotes_over_the_same_difference_differ_by_the_smallest_unit(sale: Sale) -> None:
+    cases = [case_in(sent(sale, -2_000_000)[2]) for _ in range(2)]
+    supplements = [supplement_of(sale, case_id) for case_id in cases]
+    assert [due_of(supplement).amount for supplement in supplements] == [2_000_000, 2_000_001]
+    paid = sale.pay(supplements[0])
+    assert said(sale.claim(supplements[1], paid)) == (402, "amount_mismatch")
+    assert said(sale.claim(supplements[0], paid)) == (201, "issued")
+    assert said(sale.claim(supplements[1], sale.pay(supplements[1]))) == (201, "issued")
     assert unsound(sale.ledger) == set()
 
 
