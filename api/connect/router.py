@@ -17,7 +17,7 @@ from api.openapi.headers import header_refs
 from api.responses import PAYMENT_ERRORS, problems
 from api.routes import merge_routes
 from contracts.connect.jsonrpc import JsonRpcAnswer, JsonRpcRefusal, JsonRpcRequest
-from contracts.connect.key_server import KEY_MCP_PATH
+from contracts.connect.key_server import COUNTING, KEY_MCP_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.errors import (
     InternalFault,
@@ -135,8 +135,7 @@ def connect_router(edge: Edge, key_edge: Edge) -> APIRouter:
         openapi_extra={"requestBody": _message_body()},
         summary="Speak MCP with a key",
         description=f"{_ANY_REVISION} Tools remember, search, read, correct, build, plan memory, judge actions and "
-        "show holders, plans and the key. `tools/call` and `resources/read` count against the key's daily quota; other "
-        "messages do so only once the address has used up its budget for the minute.",
+        f"show holders, plans and the key. {COUNTING}",
         operation_id="mcp_by_key",
     )
     async def mcp_by_key(request: Request) -> Response:

@@ -7,6 +7,7 @@ import pytest
 from keyed_service import serving
 from mcp_service import JSON, message
 
+from contracts.connect.key_server import KEY_MCP_PATH
 from contracts.connect.server import SESSION_REQUESTS_A_MINUTE
 from warehouse.connect.sessions import close_session, find_session, issue_code
 
@@ -87,6 +88,21 @@ def test_a_session_takes_precedence_over_a_key_and_a_message_that_needs_no_key_i
     )
     assert told(of_session)[2] == f'"session";r={SESSION_REQUESTS_A_MINUTE - 1}'
     assert told(of_key)[2] == '"permin";r=1', "a message that needs no key does not use it"
+
+
+def test_messages_by_key_other_than_tool_calls_use_the_addresss_minute_and_then_the_keys_day(service):
+    key = HERE | {"authorization": f"Bearer {service.key().key.reveal()}"}
+    ping, check = message("ping"), call("svc_guardrail_check", action="ls")
+    bodies = [check, *[ping] * (ADDRESS_LIMIT + 1), check]
+    answers = service.ask(*[("POST", KEY_MCP_PATH, key, {"content": body}) for body in bodies])
+    assert [told(answer)[2] for answer in answers] == [
+        '"daily";r=99',
+        '"permin";r=2',
+        '"permin";r=1',
+        '"permin";r=0',
+        '"daily";r=98',
+        '"daily";r=97',
+    ]
 
 
 def test_a_token_elsewhere_in_the_message_counts_for_nothing(service):

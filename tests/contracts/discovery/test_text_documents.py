@@ -19,6 +19,7 @@ from protego import Protego
 
 from contracts.access import plans
 from contracts.access.rail import usd_of
+from contracts.connect.key_server import KEY_INSTRUCTIONS, KEY_MCP_PATH
 from contracts.connect.server import FIRST_TOOL, MCP_PATH
 from contracts.discovery.capabilities import Status, capability_states
 from contracts.discovery.checks import texts as checks
@@ -35,6 +36,7 @@ from contracts.discovery.texts import (
     sitemap_xml,
     skill_md,
 )
+from contracts.problem_links import operations
 from contracts.publish.deprecations import COMPATIBILITY_PATH, DEPRECATED
 from contracts.publish.registry import PROJECTIONS
 from contracts.settings import Settings
@@ -98,6 +100,15 @@ def test_llms_txt_says_of_a_402_when_money_is_in_a_case_and_when_none_came():
         "402 means that the payment does not match (with caseId its money is in a case: links.case tells what to do, "
         "never pay again unasked; without it, the transaction contained no money for this quote)"
     ) in llms_txt(HERE).decode()
+
+
+def test_every_text_about_the_server_by_key_says_the_same_of_its_limits():
+    counting = (
+        "Calls of tools and reads of resources count against the key's day. Other messages count against the address's "
+        "limit per minute, and once that is used up against the key's day too."
+    )
+    described = operations()[KEY_MCP_PATH]["post"].description
+    assert all(counting in text for text in (llms_txt(HERE).decode(), KEY_INSTRUCTIONS, described))
 
 
 @pytest.mark.parametrize("here", [HERE, BARE])
