@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from api.wording import in_words, pointer_to
 from contracts.connect.tool_problems import ArgumentsInvalid, InternalFault, StoreUnavailable, ToolProblem
-from contracts.errors import OperatorProblem, RequestProblem
+from contracts.errors import BodyInvalid, OperatorProblem, ParameterInvalid, RequestProblem
 
 STORE_RETRY_AFTER_S = 2
 
@@ -99,7 +99,9 @@ def _failed(problem: ToolProblem | RequestProblem) -> ToolOutcome:
         fix = problem.fix
     else:
         fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
-    fields: dict[str, Any] = {"code": problem.code, "retryable": problem.retryable}
+    # A route's problem with its body or a parameter: a tool has only arguments.
+    code = ArgumentsInvalid.code if problem.code in (BodyInvalid.code, ParameterInvalid.code) else problem.code
+    fields: dict[str, Any] = {"code": code, "retryable": problem.retryable}
     if problem.retryable:
         fields["retry_after"] = STORE_RETRY_AFTER_S
     fields |= {"detail": problem.detail, "fix": fix}

@@ -143,7 +143,7 @@ TOOLS: tuple[Tool, ...] = (
         "Judge an action before taking it",
         "Analyses an action's effects and judges them by a policy: whether it may be taken, why not, and what would "
         "make it acceptable. Nothing is run; a check that passes with an `approval_token` uses it up. A request that "
-        "can't be judged answers `body_invalid`.",
+        "can't be judged answers `arguments_invalid`.",
         GuardrailCheckArguments,
         GuardrailResult,
         read_only=True,

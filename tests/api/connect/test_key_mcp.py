@@ -317,7 +317,13 @@ def test_another_owners_graph_seems_not_to_exist(service):
 def test_the_fault_of_a_call_is_named(service):
     rows = [
         ("svc_remember", {}, "arguments_invalid", "/title"),
-        ("svc_remember", {"title": "x", "type": "Nope"}, "body_invalid", "/type"),
+        ("svc_remember", {"title": "x", "type": "Nope"}, "arguments_invalid", "/type"),
+        ("svc_remember", {"title": "a\0b"}, "arguments_invalid", "/title"),
+        ("svc_guardrail_check", {"action": ""}, "arguments_invalid", "/action"),
+        ("svc_guardrail_check", {"action": " "}, "arguments_invalid", None),
+        ("svc_search", {"types": ["Nope"]}, "arguments_invalid", None),
+        ("svc_node", {"id": "x", "at_revision": 10**9}, "arguments_invalid", None),
+        ("svc_holders", {"date": "2026-13-01"}, "arguments_invalid", "/date"),
         ("svc_remember", {"title": "x", "more": 1}, "arguments_invalid", "/more"),
         ("svc_search", {"domain": "NOWHERE"}, "arguments_invalid", "/domain"),
         ("svc_search", {"cursor": "x"}, "cursor_invalid", None),

@@ -99,13 +99,15 @@ def test_an_intake_is_found_by_its_id_or_by_the_session(service):
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [
-        ("svc_guardrail_check", {"action": " "}, "body_invalid"),
-        ("svc_guardrail_check", {"action": "a\0b"}, "body_invalid"),
+        ("svc_guardrail_check", {"action": ""}, "arguments_invalid"),
+        ("svc_guardrail_check", {"action": " "}, "arguments_invalid"),
+        ("svc_guardrail_check", {"action": "a\0b"}, "arguments_invalid"),
         ("svc_guardrail_check", {"action": "ls", "severity": "LOW"}, "arguments_invalid"),
         ("svc_world_query", {"cursor": "nonsense"}, "cursor_invalid"),
         ("svc_world_query", {"limit": 1001}, "arguments_invalid"),
         ("svc_world_query", {"domain": "NOWHERE"}, "arguments_invalid"),
-        ("svc_world_query", {"at_revision": 10**9}, "body_invalid"),
+        ("svc_world_query", {"node_types": ["Nope"]}, "arguments_invalid"),
+        ("svc_world_query", {"at_revision": 10**9}, "arguments_invalid"),
         ("svc_intake_status", {"intake_id": "0" * 32}, "intake_not_found"),
         ("svc_intake_status", {"intake_id": "../x"}, "intake_not_found"),
         ("svc_connect_talk", {}, "arguments_invalid"),
