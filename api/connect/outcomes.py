@@ -95,15 +95,19 @@ MOST_FAULTS = 50
 
 
 def _failed(problem: ToolProblem | RequestProblem) -> ToolOutcome:
+    wait_s = STORE_RETRY_AFTER_S
     if isinstance(problem, ToolProblem):
         fix = problem.fix
+    elif problem.retryable:
+        wait_s = int(problem.headers.get("Retry-After", wait_s))
+        fix = f"Try again after {wait_s} seconds."
     else:
-        fix = "Try again in a moment." if problem.retryable else "Send other arguments, as the detail says."
+        fix = "Send other arguments, as the detail says."
     # A route's problem with its body or a parameter: a tool has only arguments.
     code = ArgumentsInvalid.code if problem.code in (BodyInvalid.code, ParameterInvalid.code) else problem.code
     fields: dict[str, Any] = {"code": code, "retryable": problem.retryable}
     if problem.retryable:
-        fields["retry_after"] = STORE_RETRY_AFTER_S
+        fields["retry_after"] = wait_s
     fields |= {"detail": problem.detail, "fix": fix}
     if problem.errors:
         faults = problem.errors[:MOST_FAULTS]

@@ -191,6 +191,16 @@ def test_the_holders_at_another_time_are_those_of_that_time(service, name):
         assert then["resource"].endswith(f"/api/token/holders-map?block={expected}")
 
 
+def test_a_block_that_is_not_read_yet_is_worth_a_retry_after_the_same_time_as_over_http(service):
+    block = {"block": 99_999_999}
+    called = post(service, message("tools/call", {"name": "svc_holders", "arguments": block}), service.key())
+    problem = json.loads(called.json()["result"]["content"][0]["text"])
+    over_http = httpx.get(service.key_url.replace("/api/v2/mcp", "/api/token/holders"), params=block)
+    assert (over_http.status_code, over_http.headers["retry-after"]) == (409, "120")
+    assert (problem["retryable"], problem["retry_after"]) == (True, 120)
+    assert problem["fix"] == "Try again after 120 seconds."
+
+
 def test_only_calls_and_reads_of_resources_count_for_the_day(service):
     issued = service.key("local:counted")
 
