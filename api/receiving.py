@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from contracts.errors import HeadersTooLarge, RequestProblem, TargetTooLong
+from contracts.errors import EncodingUnsupported, HeadersTooLarge, RequestProblem, TargetTooLong
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +39,7 @@ _TOO_LARGE = bytes(max(_CHUNK_BYTES, *LARGER_BODIES.values()) + 1)
 """Stands in for a body that was too large to be read to its end."""
 
 _MOST_LENGTH_DIGITS = 15
+_LONGEST_ENCODING = 40
 
 
 def head_too_large(fields_bytes: int) -> RequestProblem:
@@ -46,6 +47,22 @@ def head_too_large(fields_bytes: int) -> RequestProblem:
     if fields_bytes > HEAD_LIMIT_BYTES:
         return HeadersTooLarge(f"Send at most {HEAD_LIMIT_BYTES:,} bytes of header fields.")
     return TargetTooLong(f"Send at most {TARGET_LIMIT_BYTES:,} bytes of path and query.")
+
+
+def encoding_unsupported(headers: Iterable[tuple[bytes, bytes]]) -> EncodingUnsupported | None:
+    """Returns the problem with a body that these fields declare to be compressed, or None.
+
+    Bodies are limited by the bytes that are sent; a small compressed one could become arbitrarily large.
+    """
+    sent = (joined_values(headers, b"content-encoding") or b"").decode("latin-1")
+    encodings = [encoding.strip() for encoding in sent.split(",")]
+    named = ", ".join(encoding for encoding in encodings if encoding.lower() not in ("", "identity"))
+    if not named:
+        return None
+    return EncodingUnsupported(
+        f"The body has the Content-Encoding {named[:_LONGEST_ENCODING]}. Send it uncompressed, without that field.",
+        headers={"Accept-Encoding": "identity"},
+    )
 
 
 def values_of(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> list[bytes]:

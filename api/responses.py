@@ -15,6 +15,7 @@ from contracts.discovery.examples import PROBLEM_CODES
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
+    EncodingUnsupported,
     InternalFault,
     MediaTypeUnsupported,
     MethodNotAllowed,
@@ -85,7 +86,12 @@ def cached(model: type[BaseModel] | None) -> dict[int | str, dict[str, Any]]:
 
 
 def problems(*errors: type[RequestProblem]) -> dict[int | str, dict[str, Any]]:
-    """Describes one response per status of `errors`, with the problem body."""
+    """Describes one response per status of `errors`, with the problem body.
+
+    The front refuses every compressed body, so an operation that refuses media types refuses encodings too.
+    """
+    if MediaTypeUnsupported in errors:
+        errors = (*errors, EncodingUnsupported)
     return {
         status: problem_answer(*(error for error in errors if error.status == status)) for status in _statuses(errors)
     }

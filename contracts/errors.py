@@ -27,6 +27,7 @@ ServiceError
 │   ├── BodyTooLarge      413
 │   ├── TargetTooLong     414
 │   ├── MediaTypeUnsupported 415
+│   ├── EncodingUnsupported 415   the body is compressed
 │   ├── RangeNotSatisfiable 416   no byte of the range lies within the file
 │   ├── HostUnknown       421     the Host header names another service
 │   ├── RateLimited       429     QuotaExceeded, SessionLimited
@@ -394,6 +395,13 @@ class MediaTypeUnsupported(RequestProblem):
     status = 415
     code = "media_type_unsupported"
     title = "The operation does not accept this Content-Type"
+    costs_day = False
+
+
+class EncodingUnsupported(RequestProblem):
+    status = 415
+    code = "content_encoding_unsupported"
+    title = "No operation accepts this Content-Encoding"
     costs_day = False
 
 

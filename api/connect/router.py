@@ -33,7 +33,7 @@ _REFUSED: dict[int, str] = {
     405: "A method other than POST or OPTIONS: there are no streams",
     413: "The body is larger than 64 KiB",
     414: "Path and query are too long",
-    415: "The content type is not application/json",
+    415: "The content type is not application/json, or the body is compressed",
     421: "The Host header names no host of this service",
     429: "The budget of the address or of the session is used up",
     431: "The header fields are too large",

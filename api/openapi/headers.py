@@ -56,6 +56,9 @@ HEADERS: dict[str, dict[str, Any]] = {
         type="integer",
         minimum=0,
     ),
+    "Accept-Encoding": _header(
+        "With `content_encoding_unsupported` only: the encoding that is accepted", "identity", required=False
+    ),
     "Allow": _header("Methods of this path", "GET, HEAD"),
     "Link": _header(
         "Where to continue (RFC 8288): the links of an error whose relation is registered (`help`, `payment`, "
@@ -83,6 +86,7 @@ PAID_PREFIX = "/api/v2/"
 _OF_PROBLEM = {
     401: ("WWW-Authenticate",),
     405: ("Allow",),
+    415: ("Accept-Encoding",),
     416: ("Content-Range",),
     429: ("Retry-After",),
     503: ("Retry-After",),

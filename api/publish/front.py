@@ -22,6 +22,7 @@ from api.receiving import (
     HEAD_LIMIT_BYTES,
     TARGET_LIMIT_BYTES,
     body_limit,
+    encoding_unsupported,
     head_too_large,
     joined_values,
     read_body,
@@ -474,8 +475,8 @@ class Front:
     async def _pass_on(
         self, scope: Scope, receive: Receive, send: Send, counted: Counted | None, admission: Admission | None
     ) -> None:
-        """Lets the application answer: limits the body, treats HEAD as GET without a body, adds headers to every
-        answer."""
+        """Lets the application answer: limits the body and refuses a compressed one, treats HEAD as GET without a body,
+        adds headers to every answer."""
         if self._leaving and scope["path"] == HEALTH_PATH:
             await self._refuse(
                 scope, send, NotReady("This host is about to stop. Ask another one."), counted, admission
@@ -488,6 +489,9 @@ class Front:
             whole = await read_body(scope, receive, limit)
             if whole is None:
                 await self._refuse(scope, send, BodyTooLarge(f"Send at most {limit:,} bytes."), counted, admission)
+                return
+            if whole and (encoded := encoding_unsupported(scope["headers"])) is not None:
+                await self._refuse(scope, send, encoded, counted, admission)
                 return
             receive = replay(whole, receive)
         opening = self._action_fields if scope["path"].startswith(BLINK_PREFIX) else _OPEN

@@ -124,7 +124,7 @@ class Problem:
     @property
     def advice(self) -> str:
         """Returns advice on what to do next."""
-        if self.status == 415 and self.media_types:
+        if self.status == 415 and self.media_types and self.code not in _ADVICE_BY_CODE:
             return f"Send the body with {' or '.join(f'`Content-Type: {name}`' for name in self.media_types)}."
         by_status = _ADVICE.get(self.status, "Read `detail`, which names the reason.")
         if self.is_retryable and self.status not in _WAITS:
@@ -156,6 +156,7 @@ _ADVICE = {
 _ADVICE_BY_CODE = {
     "quote_mismatch": "Send the quote's id and both hashes unchanged. No transaction was checked.",
     "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was checked.",
+    "content_encoding_unsupported": "Send the body uncompressed, without `Content-Encoding`.",
     "origin_forbidden": "Send the request from a page of an allowed origin, or from a program other than a browser.",
     "payment_required": "Send a key, or pay one of the offers in `PAYMENT-REQUIRED`.",
     "payment_refused": "Sign one of the offers in `PAYMENT-REQUIRED` unchanged.",

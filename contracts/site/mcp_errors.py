@@ -8,6 +8,7 @@ from contracts.connect.jsonrpc import PARSE_ERROR, problem_as_error
 from contracts.errors import (
     BodyInvalid,
     BodyTooLarge,
+    EncodingUnsupported,
     HeadersTooLarge,
     HostUnknown,
     InternalFault,
@@ -43,6 +44,7 @@ REFUSALS: tuple[type[RequestProblem], ...] = (
     BodyTooLarge,
     TargetTooLong,
     MediaTypeUnsupported,
+    EncodingUnsupported,
     HostUnknown,
     RateLimited,
     QuotaExceeded,

@@ -1,5 +1,6 @@
 """Keys over HTTP: the same 401 whatever is wrong, exact quotas by UTC day, and changes that a key sees at once."""
 
+import gzip
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -230,6 +231,11 @@ def test_a_request_that_no_key_could_send_costs_the_address_on_every_route(roomy
     wrong += [(method, filled_in(path), headers, {"content": b"x"}) for method, path in TAKING_A_BODY]
     wrong += [
         (method, filled_in(path), headers | JSON, {"content": b" " * 5_000_000}) for method, path in TAKING_A_BODY
+    ]
+    compressed = {"content": gzip.compress(b"{}")}
+    wrong += [
+        (method, filled_in(path), headers | JSON | {"content-encoding": "gzip"}, compressed)
+        for method, path in TAKING_A_BODY
     ]
     wrong += [("PATCH", filled_in(path), headers, {}) for _, path in METERED]
     wrong.append(("GET", "/api/v2/world-model/nowhere", headers, {}))

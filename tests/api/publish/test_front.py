@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 import json
 from collections import Counter
 from datetime import timedelta
@@ -303,6 +304,48 @@ def test_a_body_above_the_limit_is_413_before_anybody_reads_it(house, declared):
 
     answer = asyncio.run(post())
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+def posted(house, path, content, headers, application=None):
+    async def post():
+        async with house.client(application=application) as client:
+            return await client.post(path, content=content, headers=headers)
+
+    return asyncio.run(post())
+
+
+@pytest.mark.parametrize(
+    ("encodings", "named"),
+    [
+        ([b"gzip"], "gzip"),
+        ([b"x-gzip"], "x-gzip"),
+        ([b"br"], "br"),
+        ([b"Zstd"], "Zstd"),
+        ([b"identity, deflate"], "deflate"),
+        ([b"gzip", b"br"], "gzip, br"),
+        ([b"aes128gcm" * 9], "aes128gcmaes128gcmaes128gcmaes128gcmaes1"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/intake", "/api/agent-access/claim", "/blink/guardrail", "/mcp", "/api/v2/mcp"])
+def test_a_compressed_body_is_415_and_names_the_encoding(house, path, encodings, named):
+    headers = [(b"content-encoding", encoding) for encoding in encodings]
+    answer = posted(house, path, gzip.compress(b"{}"), headers, front(house))
+    problem = answer.json()["error"]["data"] if path.endswith("mcp") else answer.json()
+    assert (answer.status_code, problem["code"]) == (415, "content_encoding_unsupported")
+    assert f"The body has the Content-Encoding {named}. Send it uncompressed, without that field." in answer.text
+    assert answer.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("encoding", ["identity", "", " Identity ,"])
+def test_a_body_that_is_not_compressed_may_say_so(house, encoding):
+    headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
+    assert posted(house, "/api/intake", b"{}", headers).json()["code"] == "body_invalid"
+
+
+def test_a_content_encoding_without_a_body_is_ignored(house):
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    assert posted(house, "/api/intake", b"", headers).json()["code"] == "body_invalid"
+    assert ask(house, "GET", HOLDERS, headers).status_code == 200
 
 
 def test_a_body_within_the_limit_arrives_whole(house):
