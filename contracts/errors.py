@@ -275,11 +275,17 @@ class ImportsExceeded(Conflict):
 
 
 class IdempotencyKeyReused(Conflict):
+    """An `IdempotencyMismatch` of a signal. Codes of a path are never renamed, so it keeps its own."""
+
     code = "idempotency_key_reused"
     title = "The same idempotency key came with another request"
+    leads: ClassVar[Leads] = ("query", "docs")
 
 
 class IdempotencyMismatch(Conflict):
+    """Links lead to the first request's result only for a claim. Ids of registrations and capsules grant access, so
+    they are not told to a caller that has the key but not the first request."""
+
     code = "idempotency_mismatch"
     title = "The same Idempotency-Key came with another request"
 

@@ -153,7 +153,11 @@ _ADVICE = {
     500: "Report it to the operator with `X-Request-Id`.",
     503: "Don't repeat the request: this installation does not offer it. `detail` names the reason.",
 }
+_REPEAT_OR_RENAME = "Repeat the first request unchanged to get its answer again, or send this one with a fresh key."
 _ADVICE_BY_CODE = {
+    "idempotency_mismatch": f"{_REPEAT_OR_RENAME} For a claim, `links` lead to the issued one, and to the case of a "
+    "second payment.",
+    "idempotency_key_reused": _REPEAT_OR_RENAME,
     "quote_mismatch": "Send the quote's id and both hashes unchanged. No transaction was checked.",
     "payer_proof_invalid": "Have the payer sign the quote, then claim again. No transaction was checked.",
     "content_encoding_unsupported": "Send the body uncompressed, without `Content-Encoding`.",

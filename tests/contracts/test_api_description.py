@@ -259,6 +259,17 @@ def test_a_415_names_the_media_types_of_its_operation_and_the_catalogue_none():
     ]
 
 
+def test_a_reused_key_is_answered_with_what_helps_on_every_route():
+    codes = ("idempotency_mismatch", "idempotency_key_reused")
+    examples = {name: {"$ref": "#/components/examples/off"} for name in codes}
+    refused = {"409": {"content": {"application/problem+json": {"examples": examples}}}}
+    advice = "Repeat the first request unchanged to get its answer again, or send this one with a fresh key."
+    assert [problem.advice for problem in operation("POST", responses=refused).problems] == [
+        f"{advice} For a claim, `links` lead to the issued one, and to the case of a second payment.",
+        advice,
+    ]
+
+
 def test_only_a_refusal_that_has_a_case_says_that_money_is_in_one():
     codes = ("amount_mismatch", "quote_mismatch", "payer_proof_invalid")
     examples = {name: {"$ref": "#/components/examples/off"} for name in codes}

@@ -69,7 +69,9 @@ def accept(tx: Transaction, pepper: bytes, request: AnyIntake, request_key: str 
         if known["request_digest"] is None:
             raise RegistrationErased("Send a fresh Idempotency-Key to register again.")
         if not hmac.compare_digest(known["request_digest"], digest):
-            raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
+            raise IdempotencyMismatch(
+                "This Idempotency-Key came with another request before: repeat that one unchanged, or send a fresh key."
+            )
         record = _known(tx, known["intake_id"])
         token = erase_token(pepper, record.intake_id) if repeats_token(record.received_at, now) else None
         return AcceptedIntake(record, replayed=True, erase_token=token)

@@ -56,7 +56,10 @@ def create_capsule(
         known = None if request_key is None else tx.row("world_capsule_of_request", request_key=request_key)
         if known is not None:
             if known["request_sha256"] != digest:
-                raise IdempotencyMismatch("This Idempotency-Key came with another request before: send a fresh one.")
+                raise IdempotencyMismatch(
+                    "This Idempotency-Key came with another request before: repeat that one unchanged, or send a "
+                    "fresh key."
+                )
             decided = recorded_decision(tx, known["seq"])
             return Capsule(known["id"], decided, known["public_seq"], _token_state(known, tx.now()), replayed=True)
         decision = decide(tx, private, aligned)

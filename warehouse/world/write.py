@@ -385,7 +385,9 @@ def _answered(reader: Reader, proposal: Proposal) -> Decision | None:
     if row is None:
         return None
     if not _is_of(reader, proposal, row["request_sha256"]):
-        raise IdempotencyKeyReused("This idempotency key came with another request before.")
+        raise IdempotencyKeyReused(
+            "This idempotency key came with another request before: repeat that one unchanged, or send a fresh key."
+        )
     decision = recorded_decision(reader, row["seq"])
     if decision.nodes and all(node.erased for node in decision.nodes):
         return _not_again(decision)

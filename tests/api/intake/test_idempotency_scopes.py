@@ -74,6 +74,8 @@ def test_the_same_key_and_body_replay_and_another_body_is_a_conflict(service, ro
     assert first.headers["cache-control"] == again.headers["cache-control"] == "no-store"
     refused = post(service, route, {**body, **change}, key)
     assert (refused.status_code, refused.json()["code"]) == (409, "idempotency_mismatch")
+    assert refused.json()["detail"].endswith("repeat that one unchanged, or send a fresh key.")
+    assert first.json()["id"] not in refused.text, "a key that several people send must not tell whose it was first"
 
 
 @pytest.mark.parametrize("route", [*ROUTES, "/api/agent-access/claim", "/api/v2/world-model/signal"])

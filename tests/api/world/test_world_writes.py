@@ -121,6 +121,8 @@ def test_an_idempotency_key_names_one_signal(service, ada):
     assert signal(service, ada, title="One", idempotencyKey="k").json() == first.json()
     reused = signal(service, ada, title="Two", idempotencyKey="k")
     assert (reused.status_code, reused.json()["code"]) == (409, "idempotency_key_reused")
+    assert reused.json()["detail"].endswith("repeat that one unchanged, or send a fresh key.")
+    assert list(reused.json()["links"]) == ["query", "docs", "home"]
     apart = signal(service, ada, title="One", idempotencyKey="k2").json()["data"]
     assert apart["signalId"] != first.json()["data"]["signalId"]
     assert [s["result"] for s in apart["stages"] if s["stage"] == "deduplication"] == ["warn"]
