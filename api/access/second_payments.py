@@ -11,7 +11,7 @@ from api.access.rpc import Providers
 from contracts.access.case_access import recorded_of
 from contracts.access.cases import Filing, is_senders
 from contracts.access.claims import ClaimRequest
-from contracts.access.matching import Match, Mismatch, verify
+from contracts.access.matching import Match, Mismatch, Unknown, verify
 from contracts.access.provider_views import Silence, View
 from contracts.access.quotes import Quote, terms_of
 from contracts.access.rail import PaymentRail
@@ -45,20 +45,29 @@ class SecondPayments:
     _: KW_ONLY
     clock: Callable[[], datetime]
     monotonic: Callable[[], float] = time.monotonic
-    _ask_again_at: dict[tuple[str, str], float] = field(default_factory=dict, init=False)
+    _remembered: dict[tuple[str, str], tuple[float, Recorded | Unknown | None]] = field(
+        default_factory=dict, init=False
+    )
 
-    async def case_of(self, request: ClaimRequest) -> Recorded | None:
+    async def case_of(self, request: ClaimRequest) -> Recorded | Unknown | None:
         """Returns the case of the payer's money in a transaction that the redeemed quote's claim does not use, or None.
 
-        Also returns None while the transaction is unsettled; the client may ask again later.
+        Returns `Unknown` while the transaction is unsettled; the client may ask again later.
         """
         known = await asyncio.to_thread(self._known_case, request)
         if not isinstance(known, _Unseen):
             return known
-        if not self._may_ask(request):
-            return None
+        transaction = request.quote_id, request.transaction_hash
+        until, answer = self._remembered.get(transaction, (0.0, None))
+        if self.monotonic() < until:
+            return answer
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[transaction] = self.monotonic() + SILENT_FOR_S, None  # until the providers have answered
         views = await self.providers.views(request.transaction_hash)
-        return await asyncio.to_thread(self._record, request, known.quote, views)
+        answer = await asyncio.to_thread(self._record, request, known.quote, views)
+        self._remembered[transaction] = self.monotonic() + SILENT_FOR_S, answer
+        return answer
 
     def _known_case(self, request: ClaimRequest) -> Recorded | _Unseen | None:
         with self.ledger().read() as reader:
@@ -72,16 +81,7 @@ class SecondPayments:
             return recorded_of(of_payer[0], quote, self.base_url)
         return None if used else _Unseen(quote)
 
-    def _may_ask(self, request: ClaimRequest) -> bool:
-        key, now_s = (request.quote_id, request.transaction_hash), self.monotonic()
-        if now_s < self._ask_again_at.get(key, 0.0):
-            return False
-        if len(self._ask_again_at) >= _MOST_REMEMBERED:
-            self._ask_again_at.clear()
-        self._ask_again_at[key] = now_s + SILENT_FOR_S
-        return True
-
-    def _record(self, request: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | None:
+    def _record(self, request: ClaimRequest, quote: Quote, views: list[View | Silence]) -> Recorded | Unknown | None:
         with self.ledger().transaction() as tx:
             now = self.clock()
             used = claims.spent_positions(tx, self.rail.chain_id, request.transaction_hash)
@@ -90,6 +90,8 @@ class SecondPayments:
                     transfers, code = (transfer, *surplus), "payment_twice"
                 case Mismatch(code, transfers, block) if block is not None:
                     pass
+                case Unknown() as unsettled:
+                    return unsettled
                 case _:
                     return None
             cases = record_money(
@@ -105,8 +107,16 @@ class SecondPayments:
         return recorded_of(cases[0], quote, self.base_url) if cases else None
 
 
-def paid_twice(redeemed: ClaimExists | IdempotencyMismatch, second: Recorded) -> ClaimExists | IdempotencyMismatch:
+def with_second(
+    redeemed: ClaimExists | IdempotencyMismatch, second: Recorded | Unknown
+) -> ClaimExists | IdempotencyMismatch:
     """Returns the refusal of a claim whose quote was redeemed by another payment than the one it names."""
+    if isinstance(second, Unknown):
+        return type(redeemed)(
+            redeemed.detail + " This transaction is not settled yet. If it paid a second time, the same claim names "
+            "its case once it is.",
+            extensions=redeemed.extensions,
+        )
     named = case_members(second)
     links: Any = {**redeemed.extensions["links"], **named["links"]}  # type: ignore[dict-item]
     return type(redeemed)(

@@ -16,7 +16,7 @@ from api.access.consent import checked_consent, consent_invalid, settled_consent
 from api.access.judging import Named, Seen, judge_claim, named_by, progress_of_claim, record_unused, see
 from api.access.quotes import QuoteService
 from api.access.rpc import Providers, settle
-from api.access.second_payments import SecondPayments, paid_twice
+from api.access.second_payments import SecondPayments, with_second
 from contracts.access.cases import Filing
 from contracts.access.claims import (
     ANSWER_KEPT,
@@ -154,7 +154,7 @@ class AccessService:
             second = await self._second_payments.case_of(request)
             if second is None:
                 raise
-            raise paid_twice(redeemed, second) from None
+            raise with_second(redeemed, second) from None
 
     async def _redeem(self, request: ClaimRequest, idempotency_key: str | None) -> Redeemed | PendingAnswer:
         """Takes the quote's lease, asks the chain outside any transaction, and decides inside one.

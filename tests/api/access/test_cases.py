@@ -361,10 +361,27 @@ def test_an_unsettled_second_transaction_is_recorded_once_it_is_settled(sale_her
     quote = sale.quote(ALICE.address)
     assert said(sale.claim(quote, sale.pay(quote))) == (201, "issued")
     second = sale.send([paying(due_of(quote))], bury=1)
-    assert "caseId" not in sale.claim(quote, second).json()
+    unsettled = sale.claim(quote, second)
+    assert "caseId" not in unsettled.json()
+    assert unsettled.json()["detail"].endswith(
+        "This transaction is not settled yet. If it paid a second time, the same claim names its case once it is."
+    )
     sale.mine(3)
-    assert "caseId" not in sale.claim(quote, second, remembered=True).json(), "asked a moment ago"
+    assert sale.claim(quote, second, remembered=True).json() == unsettled.json(), "asked a moment ago"
     assert case_in(sale.claim(quote, second))
+
+
+def test_a_transaction_that_paid_nothing_has_no_case_and_promises_none(sale_here: Sale) -> None:
+    sale = sale_here
+    quote = sale.quote(ALICE.address)
+    assert said(sale.claim(quote, sale.pay(quote))) == (201, "issued")
+    failed = sale.send([paying(due_of(quote))], "0x0")
+    for remembered in (False, True):
+        answer = sale.claim(quote, failed, remembered=remembered).json()
+        assert answer["detail"] == (
+            "The quote's key was issued. If it is lost, its owner can have it replaced at links.recovery."
+        )
+        assert "caseId" not in answer
 
 
 def test_a_second_transfer_of_the_same_transaction_is_recorded_with_the_claim(sale: Sale) -> None:
