@@ -158,7 +158,7 @@ FORGED: dict[str, Callable[[Lost], dict[str, Any]]] = {
     "another signer": lambda lost: lost.signed(STRANGER),
     "another claim": lambda lost: lost.signed(claimId="claim_" + "0" * 32),
     "another key": lambda lost: lost.signed(keyId="key_" + "0" * 32),
-    "another time": lambda lost: lost.signed() | {"issuedAt": lost.challenge()["issuedAt"] - 1},
+    "another time": lambda lost: (body := lost.signed()) | {"issuedAt": body["issuedAt"] - 1},
     "too old": lambda lost: lost.signed(issuedAt=lost.challenge()["issuedAt"] - OLDEST_S - 2),
     "of the future": lambda lost: lost.signed(issuedAt=lost.challenge()["issuedAt"] + 120),
     "no signature": lambda lost: _with_proof(lost, signature="0x" + "00" * 65),
