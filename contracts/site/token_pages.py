@@ -135,7 +135,7 @@ def since_yesterday(documents: Documents) -> dict[str, Any] | None:
     if len(points) < 2:
         return None
     before, now = points[-2:]
-    source = documents.source(DAYS, block=now.last_block)
+    source = _source(documents, DAYS)
     prices = [point.price_usd.close if point.price_usd else None for point in (before, now)]
     return {
         "day": before.start,
@@ -170,7 +170,7 @@ def token_chart(documents: Documents, shown: Shown[TokenSeries], most: int) -> C
         return None
     series = documents.read(shown)
     decimals = series.token.decimals if series and series.token else None
-    source = documents.source(shown, block=points[-1].last_block)
+    source = _source(documents, shown)
     volumes = [int(point.volume_raw) / 10 ** (decimals or 0) for point in points]
     closes = [point.price_usd.close if point.price_usd else None for point in points]
     ranges = [(point.price_usd.low, point.price_usd.high) if point.price_usd else None for point in points]
@@ -259,7 +259,7 @@ def holders_chart(documents: Documents) -> Chart | None:
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
-    source = documents.source(DAYS, block=points[-1].last_block)
+    source = _source(documents, DAYS)
     came = [point.new + point.returned for point in points]
     left = [point.left for point in points]
     before = points[0].holders - came[0] + left[0]
@@ -289,7 +289,7 @@ def concentration_chart(documents: Documents) -> Chart | None:
     points = _points(documents, DAYS, _DAYS_SHOWN)
     if not points:
         return None
-    source = documents.source(DAYS, block=points[-1].last_block)
+    source = _source(documents, DAYS)
     shares, ginis = [point.top10_share for point in points], [point.gini for point in points]
     known = [share for share in shares if share is not None]
     change = f"The ten largest hold {percent(known[0])} at first, {percent(known[-1])} at last" if known else "No value"
@@ -321,6 +321,11 @@ def lorenz(document: TokenHolders, source: Source) -> Lorenz | None:
     if len(steps) < 2 or document.concentration is None:
         return None
     return lorenz_curve(steps, document.concentration.gini, source)
+
+
+def _source(documents: Documents, shown: Shown[TokenSeries]) -> Source:
+    document = documents.read(shown)
+    return documents.source(shown, block=document.basis.block if document and document.basis else None)
 
 
 def _points(documents: Documents, shown: Shown[TokenSeries], most: int) -> list[SeriesPoint]:

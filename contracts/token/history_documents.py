@@ -176,7 +176,9 @@ class SeriesPoint(Document):
     """Changes among the holders in one hour or day. The zero address does not count as a holder here."""
 
     start: Timestamp = Field(description="Start of the hour or day (UTC)")
-    last_block: int = Field(description="Newest known block in it, else the last block before it")
+    last_block: int = Field(
+        description="Block of the newest transfer up to its end; blocks without any, which change nothing, may follow"
+    )
     holders: int = Field(description="Addresses with a balance above zero at its end, or now if it is not over")
     new: int = Field(description="Hold at the end, not at the start, and never before")
     returned: int = Field(description="Hold at the end, not at the start, but at some time before")
@@ -194,7 +196,10 @@ class SeriesPoint(Document):
         "before it: before_pool, empty_pool, no_eth_price, no_pair, other_pair, unknown_pool, "
         "other_curve, unknown_quote_token, pool_not_read_yet; null with a price"
     )
-    quality: Quality = Field(description="`exact` if a list at its last block is proven, else `derived` by replay")
+    quality: Quality = Field(
+        description="`exact` if the list at `provenBlock` is proven and no transfer follows it until the end, "
+        "else `derived` by replay"
+    )
     proven_block: int | None = Field(description="Block of the newest list taken in it that is still readable")
     verdict: Verdict | None = Field(description="Verdict of that list's proof")
 

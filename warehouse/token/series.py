@@ -70,9 +70,7 @@ class SeriesWriter:
             entered = self._entered(moves, width_s, last)
             traded = _traded(times, blocks, values, width_s)
             measures = self._concentrations(history, changes, width_s) if width_s == DAY_S else {}
-            self._rows[width_s] = _continued(
-                last, holders, entered, traded, measures, width_s, file.to_block, file.to_time_s
-            )
+            self._rows[width_s] = _continued(last, holders, entered, traded, measures, width_s, file.to_time_s)
 
     def store(self) -> None:
         """Stores the computed rows. The caller holds the transaction."""
@@ -195,31 +193,27 @@ def _continued(
     traded: Mapping[int, tuple[int, int, int]],
     measures: Mapping[int, Mapping[str, float]],
     width_s: int,
-    to_block: int,
     to_time_s: int,
 ) -> list[_Bucket]:
     """Returns every bucket from the last stored one to the one that contains `to_time_s`.
 
-    A bucket without transfers repeats the holders and the concentration of the previous one.
+    A bucket without transfers repeats the last block, the holders and the concentration of the previous one. Only
+    blocks with transfers count as last blocks: the times of other blocks are known only where a run ended.
     """
     if last is None and not traded:
         return []
     begin = min(traded) if last is None else last.start_s
+    last_block = traded[begin][0] if last is None else last.last_block
     rows: list[_Bucket] = []
     before = last
     for start_s in range(begin, to_time_s // width_s * width_s + 1, width_s):
         row = (
             last
             if last is not None and start_s == last.start_s
-            else _Bucket(
-                start_s,
-                to_block if before is None else before.last_block,
-                holders,
-                measures={} if before is None else before.measures,
-            )
+            else _Bucket(start_s, last_block, holders, measures={} if before is None else before.measures)
         )
         new, returned, left = entered.get(start_s, (0, 0, 0))
-        last_block, transfers, volume = traded.get(start_s, (row.last_block, 0, 0))
+        last_block, transfers, volume = traded.get(start_s, (last_block, 0, 0))
         holders += new + returned - left
         row.holders = holders
         row.new_holders += new
@@ -231,7 +225,6 @@ def _continued(
         row.measures = measures.get(start_s, row.measures)
         before = row
         rows.append(row)
-    rows[-1].last_block = to_block
     return rows
 
 

@@ -685,7 +685,7 @@ order by transfers desc, from_rank, to_rank
 
 -- name: series_points
 -- One row: the points of a series as a JSON array, oldest first. A point's list is the newest one taken in it; if that
--- list is proven and of the point's last block, the point is exact.
+-- list is proven, and no transfer follows it within the point, the point is exact.
 with points as (
     select
         series.*,
@@ -719,7 +719,7 @@ select to_json(coalesce(list({
         quality: price_quality, block: price_block
     }),
     priceReason: if(price_close is null, coalesce(price_reason, 'not_observed'), null),
-    quality: if(proven_block = last_block and verdict = 'proven', 'exact', 'derived'),
+    quality: if(proven_block >= last_block and verdict = 'proven', 'exact', 'derived'),
     provenBlock: proven_block,
     verdict: verdict
 } order by start), []))::varchar

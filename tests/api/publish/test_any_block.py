@@ -316,6 +316,11 @@ def test_days_and_hours_are_published_with_the_lists_that_prove_them(house):
     assert sum(point["transfers"] for point in days["points"]) == sum(row[0] <= LAST for row in ROWS)
     assert [point["provenBlock"] for point in days["points"]] == [None, LISTED, LAST]
     assert [point["quality"] for point in days["points"]] == ["derived", "derived", "exact"]
+    blocks = [row[0] for row in ROWS]
+    assert [point["lastBlock"] for point in days["points"]] == [
+        max(block for block in blocks if block <= end) for end in (DAY - 1, 2 * DAY - 1, LAST)
+    ]
+    assert days["points"][-1]["lastBlock"] < LAST, "the list proves the state after its last transfer"
     assert {point["priceReason"] for point in days["points"]} == {"not_observed"}
     newest = get(house, HOLDERS).json()
     last = days["points"][-1]

@@ -2,7 +2,7 @@
 -- public: series_daily
 create table if not exists out_holders__daily (
     start timestamp not null,  -- Start of the day, UTC
-    last_block bigint not null,  -- Newest block of the day that is known; the newest one before it where none is
+    last_block bigint not null,  -- Block of the newest transfer up to the end of the day; blocks without any may follow
     holders bigint not null,  -- Addresses with a balance above zero at the end of the day
     new_holders bigint not null,  -- Of these, those that held nothing at its start and never before
     returned bigint not null,  -- Of these, those that held nothing at its start and had held before

@@ -11,6 +11,32 @@ create table if not exists raw_chain__transfers (
     block_time_quality time_quality not null  -- exact from the node; estimated between two known blocks
 );
 
+-- for files of versions in which the last block of an hour or day was that at which a run ended
+update out_holders__daily as series set last_block = newest.block
+from (
+    select start, block
+    from out_holders__daily
+    asof join (
+        select max(block_number) as block, max(block_time) as block_time
+        from raw_chain__transfers
+        where block_number <= (select max(to_block) from out_holders__history)
+        group by time_bucket(interval 1 day, block_time)
+    ) as moved on moved.block_time < start + interval 1 day
+) as newest
+where series.start = newest.start and series.last_block <> newest.block;
+update out_holders__hourly as series set last_block = newest.block
+from (
+    select start, block
+    from out_holders__hourly
+    asof join (
+        select max(block_number) as block, max(block_time) as block_time
+        from raw_chain__transfers
+        where block_number <= (select max(to_block) from out_holders__history)
+        group by time_bucket(interval 1 hour, block_time)
+    ) as moved on moved.block_time < start + interval 1 hour
+) as newest
+where series.start = newest.start and series.last_block <> newest.block;
+
 -- checks (blocking) transfers_are_complete_and_single: Transfers are complete and single: ranges without gaps, as
 -- many rows as the ranges say, no doubled event, no malformed address. Rows are checked once, when they are new.
 with fresh as (
