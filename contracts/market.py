@@ -51,9 +51,6 @@ A larger difference lowers the quality of the price that is served.
 THIN_USD = 1000
 """Liquidity in USD below which anybody can set a price."""
 
-OWN_POOL = "pool"
-"""The source that reads the token's own pool on the chain."""
-
 _ESTIMATE = (
     "For the source `pool`, an estimate from transfers of the token out of the pool (buys) and into it (sells), of "
     "amounts above zero: added or removed liquidity and plain transfers count too"
@@ -67,7 +64,8 @@ CHANGE_TOLERANCE = 5.0
 class Quote:
     """One source's answer about a price. Amounts are in USD, changes in percent; a value that the source lacks is None.
 
-    `observed_at` is the source's own time, `pool` the origin of the price, `pools` the number of sound pools.
+    `observed_at` is the source's own time, `pool` the origin of the price, `pools` the number of sound pools, `block`
+    the block of the price, and `trades_block` the one up to which volume, buys and sells are counted.
     """
 
     price_usd: Decimal
@@ -80,6 +78,7 @@ class Quote:
     change_1h_percent: float | None = None
     buys_24h: int | None = None
     sells_24h: int | None = None
+    trades_block: int | None = None
     liquidity_usd: float | None = None
     pool: str | None = None
     pools: int | None = None
@@ -176,6 +175,18 @@ class TokenPriceData(Freshness):
     change_1h: float | None = Field(alias="change1h", description="Percent over one hour")
     buys_24h: int | None = Field(alias="buys24h", description=f"Buys in 24 hours, over all sound pools. {_ESTIMATE}")
     sells_24h: int | None = Field(alias="sells24h", description=f"Sells in 24 hours, over all sound pools. {_ESTIMATE}")
+    trades_quality: Quality = Field(
+        description="Quality of `volume24h`, `buys24h` and `sells24h`, never above that of the price: `estimated` if "
+        "they are counted from transfers"
+    )
+    trades_reason: str | None = Field(
+        description="Why they are missing, degraded or stale, as a stable code: `estimated_from_transfers` for the "
+        "source `pool`"
+    )
+    trades_block: int | None = Field(
+        description="Block up to which they are counted, from 24 hours before `fetchedAt` on; mostly below `block`, "
+        "since transfers are read less often than the price. Null unless they are counted from transfers"
+    )
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
     pool: str | None = Field(description="The pool that provided the price")

@@ -4626,7 +4626,7 @@ export interface components {
             hhi: number | null;
             /** @description Addresses with a balance above zero at its end, or now if it is not over */
             holders: number;
-            /** @description Newest known block in it, else the last block before it */
+            /** @description Block of the newest transfer up to its end; blocks without any, which change nothing, may follow */
             lastBlock: number;
             /** @description Held at the start but not at the end */
             left: number;
@@ -4637,7 +4637,7 @@ export interface components {
             priceUsd: components["schemas"]["PointPrice"] | components["schemas"]["Links_2"];
             /** @description Block of the newest list taken in it that is still readable */
             provenBlock: number | null;
-            /** @description `exact` if a list at its last block is proven, else `derived` by replay */
+            /** @description `exact` if the list at `provenBlock` is proven and no transfer follows it until the end, else `derived` by replay */
             quality: components["schemas"]["Quality"];
             /** @description Hold at the end, not at the start, but at some time before */
             returned: number;
@@ -5341,6 +5341,12 @@ export interface components {
             stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Contract"];
+            /** @description Block up to which they are counted, from 24 hours before `fetchedAt` on; mostly below `block`, since transfers are read less often than the price. Null unless they are counted from transfers */
+            tradesBlock: number | null;
+            /** @description Quality of `volume24h`, `buys24h` and `sells24h`, never above that of the price: `estimated` if they are counted from transfers */
+            tradesQuality: components["schemas"]["Quality"];
+            /** @description Why they are missing, degraded or stale, as a stable code: `estimated_from_transfers` for the source `pool` */
+            tradesReason: string | null;
             /** @description USD traded in 24 hours, over all sound pools. For the source `pool`, an estimate from transfers of the token out of the pool (buys) and into it (sells), of amounts above zero: added or removed liquidity and plain transfers count too */
             volume24h: number | null;
         };

@@ -10,11 +10,13 @@ from functools import partial
 from typing import Any
 
 from contracts.feed import SHOWN, EventKind, FeedItem
+from contracts.market import TokenPriceData
 from contracts.open_data.names import DATA_PREFIX
 from contracts.site import charts
 from contracts.site.curves import Lorenz, lorenz_curve
 from contracts.site.figures import (
     NO_VALUE,
+    STATES,
     THIN,
     Address,
     Figure,
@@ -106,13 +108,22 @@ def price_figures(documents: Documents) -> dict[str, Any]:
         "price": source.figure(data.price if data else None, dollars),
         "market_cap": source.figure(data.mcap if data else None, dollars),
         "liquidity": source.figure(data.liquidity_usd if data else None, dollars),
-        "volume": source.figure(data.volume_24h if data else None, dollars),
+        "volume": source.figure(
+            data.volume_24h if data else None, dollars, state=STATES[data.trades_quality] if data else None
+        ),
+        "trades_note": data and _trades_note(data),
         "change_24h": source.figure(data.change_24h if data else None, signed_percent),
         "change_1h": source.figure(data.change_1h if data else None, signed_percent),
         "trades": None if buys is None or sells is None or not total else (buys, sells, round(100 * buys / total, 2)),
         "price_sources": data.sources if data else [],
         "change_check": data.change_check if data else None,
     }
+
+
+def _trades_note(data: TokenPriceData) -> str | None:
+    """Returns the reason for the quality of volume and trades in words, with the block up to which they are counted."""
+    reason = reason_in_words(data.trades_reason)
+    return reason if reason is None or data.trades_block is None else f"{reason}, up to block {data.trades_block}"
 
 
 def token_page(documents: Documents) -> Mapping[str, Any]:

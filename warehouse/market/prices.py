@@ -120,7 +120,8 @@ def choose_token_price(
             "volume_24h_usd": row.get("volume_24h_usd"),
             "change_24h_percent": day if theirs_day is None else theirs_day,
             "change_1h_percent": hour if theirs_hour is None else theirs_hour,
-            **{name: row.get(name) for name in ("buys_24h", "sells_24h", "liquidity_usd", "pool", "pools", "block")},
+            **{name: row.get(name) for name in ("buys_24h", "sells_24h", "trades_block")},
+            **{name: row.get(name) for name in ("liquidity_usd", "pool", "pools", "block")},
             "change_check": check.model_dump_json(by_alias=True),
             "sources": chosen.sources,
         },
@@ -156,12 +157,13 @@ class Traded:
 
 @dataclass(frozen=True)
 class PoolPast:
-    """A pool's last day according to the stored transfers: the trades and their amounts (all None until the chain is
-    read that far), and the blocks of an hour and of a day ago."""
+    """A pool's last day according to the stored transfers: the trades, their amounts and the block up to which they are
+    counted (all None until the chain is read that far), and the blocks of an hour and of a day ago."""
 
     buys: int | None
     sells: int | None
     traded: Traded | None
+    trades_block: int | None
     hour_block: int | None
     day_block: int | None
 
@@ -180,9 +182,9 @@ def pool_past(connection: duckdb.DuckDBPyConnection, pool: str, now: datetime) -
         for span in (_HOUR, _DAY)
     ]
     if trades["read_to"] is None or trades["read_to"] < moment - _HOUR:
-        return PoolPast(None, None, None, *blocks)
+        return PoolPast(None, None, None, None, *blocks)
     traded = Traded(trades["valued"], trades["before"], trades["unvalued"])
-    return PoolPast(trades["buys"], trades["sells"], traded, *blocks)
+    return PoolPast(trades["buys"], trades["sells"], traded, trades["block"], *blocks)
 
 
 @dataclass(frozen=True)

@@ -76,11 +76,26 @@ qualify row_number() over (partition by source order by fetched_at desc) = 1
 -- pending, of amounts above zero, since anybody can emit transfers of zero for free. Also their amounts in the smallest
 -- unit, by the pool's prices (USD) that were read around each: `valued` times the geometric mean of both prices, or the
 -- later one if it is the only one; `before` times the square root of the earlier one, if none was read since; and
--- `unvalued` without prices. `read_to` is the newest stored block time.
-with moves as (
+-- `unvalued` without prices. `read_to` is the newest final block time. `block` is the block up to which every transfer
+-- counts: pending ones count only if they follow the final ones without a gap.
+with final as (
+    select max(to_block) as block, max(to_block_time) as read_to from raw_chain__ranges
+),
+reach as (
+    select coalesce(max(number), any_value(final.block)) as block
+    from final left join raw_chain__tip_blocks on number > final.block
+    having min(number) is null or min(number) = any_value(final.block) + 1
+    union all
+    select block from final
+    order by block desc
+    limit 1
+),
+moves as (
     select block_number, from_address, to_address, value_raw from raw_chain__transfers where block_time > $since
     union all
-    select block_number, from_address, to_address, value_raw from raw_chain__tip_transfers where block_time > $since
+    select block_number, from_address, to_address, value_raw from raw_chain__tip_transfers
+    where block_time > $since
+        and block_number > (select block from final) and block_number <= (select block from reach)
 ),
 trades as (
     select
@@ -112,7 +127,8 @@ select
     coalesce(sum(amount * sqrt(coalesce(earlier_usd, later_usd) * later_usd)), 0) as valued,
     coalesce(sum(amount * sqrt(earlier_usd)) filter (where later_usd is null), 0) as before,
     coalesce(sum(amount) filter (where later_usd is null and earlier_usd is null), 0) as unvalued,
-    (select max(to_block_time) from raw_chain__ranges) as read_to
+    (select read_to from final) as read_to,
+    (select block from reach) as block
 from priced
 
 -- name: served_prices
@@ -123,6 +139,7 @@ select price from out_market__eth_price
 
 -- name: token_price
 -- One row: the served price of the token, USD and percent; its reason is `not_configured` if no source is configured.
+-- Volume and trades that the source `pool` has are estimates, unless the whole answer is stale.
 select
     source,
     coalesce(quality, 'unavailable') as quality,
@@ -137,6 +154,18 @@ select
     change_1h_percent as change_1h,
     buys_24h,
     sells_24h,
+    case
+        when coalesce(volume_24h_usd, buys_24h, sells_24h) is null then 'unavailable'
+        when source = 'pool' then 'estimated'
+        else quality
+    end as trades_quality,
+    case
+        when quality is null then 'not_configured'
+        when coalesce(volume_24h_usd, buys_24h, sells_24h) is null and price is not null then 'not_told'
+        when source = 'pool' and not stale then 'estimated_from_transfers'
+        else reason
+    end as trades_reason,
+    trades_block,
     age_s,
     token_address as token,
     pool,

@@ -9,7 +9,6 @@ import duckdb
 from contracts.base import Quality, unpublished
 from contracts.bidwall import ETH_PRICE_PATH
 from contracts.discovery.service import SERVICE_DESCRIPTION, SERVICE_NAME
-from contracts.market import OWN_POOL
 from contracts.publish.overview import (
     NO_GRAPH,
     NOT_CONFIGURED,
@@ -41,9 +40,6 @@ from warehouse.token.holders import first_row
 
 HOLDERS, PRICE, ETH = "/api/token/holders", "/api/token/price", ETH_PRICE_PATH
 BIDWALL, TRUST, GRAPH = "/api/bidwall/balance", "/api/v2/trust/protocol", "/api/worldmodel/live"
-FROM_TRANSFERS = "estimated_from_transfers"
-"""The reason given for a volume that is computed from transfers into and out of the token's pool, not from swaps."""
-
 NOT_TOLD = "not_told"
 """The reason given for a figure that is missing in a document which has others: its source does not provide it, or not
 yet."""
@@ -78,21 +74,19 @@ def read_site_metrics(context: DocumentContext) -> SiteMetrics:
     contents = _contents(context)
     graph = _graph(context.connection)
 
-    def metric(path: str, name: str, unit: str) -> Metric:
-        part, value = _part(contents, path), _value(contents, path, name)
+    def metric(path: str, name: str, unit: str, **own: Any) -> Metric:
+        part, value = _part(contents, path) | own, _value(contents, path, name)
         if value is None and part["reason"] is None:
             part |= {"quality": Quality.UNAVAILABLE, "reason": NOT_TOLD}
         return Metric(**part, value=value, unit=unit)
 
-    volume = metric(PRICE, "volume_24h", "USD")
-    if volume.source == OWN_POOL and volume.quality in (Quality.EXACT, Quality.DERIVED) and volume.value is not None:
-        volume = volume.model_copy(update={"quality": Quality.ESTIMATED, "reason": FROM_TRANSFERS})
+    traded = {name: _value(contents, PRICE, f"trades_{name}") for name in ("quality", "reason")}
     counted, totals = _graph_part(graph), _value(contents, TRUST, "totals")
     metrics = SiteMetricValues(
         holders=metric(HOLDERS, "holder_count", "holders"),
         price_usd=metric(PRICE, "price", "USD"),
         market_cap_usd=metric(PRICE, "mcap", "USD"),
-        volume_24h_usd=volume,
+        volume_24h_usd=metric(PRICE, "volume_24h", "USD", **traded),
         eth_usd=metric(ETH, "price", "USD"),
         contract_balance_wei=metric(BIDWALL, "balance_wei", "wei"),
         trust_attestations=Metric(**_part(contents, TRUST), value=totals and totals.attestations, unit="attestations"),

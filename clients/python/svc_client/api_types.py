@@ -3249,6 +3249,9 @@ class TokenPriceData(TypedDict):
     stale: Stale
     staleAfter: StaleAfter | None
     token: Contract | None
+    tradesBlock: int | None
+    tradesQuality: Quality
+    tradesReason: str | None
     volume24h: float | None
 
 

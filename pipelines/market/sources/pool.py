@@ -135,6 +135,7 @@ def with_past(quote: Quote, now: PoolReading, hour: Fraction | None, day: Fracti
         volume_24h_usd=traded,
         buys_24h=past.buys,
         sells_24h=past.sells,
+        trades_block=past.trades_block,
         change_1h_percent=hour_percent,
         change_24h_percent=day_percent,
     )

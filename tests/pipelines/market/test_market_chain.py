@@ -197,10 +197,10 @@ def test_the_pool_is_read_from_its_reserves(scene: Scene) -> None:
 def test_trades_and_changes_come_from_transfers_and_the_pools_own_events(scene: Scene) -> None:
     before = scene.hold(4_000_000_000, 1_000_000_000)
     scene.hold(0, 1_000_000_000)
-    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), hour_block=before, day_block=0)
+    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), trades_block=7, hour_block=before, day_block=0)
     quote = scene.ask_pool(past).quote
     assert quote is not None
-    assert (quote.volume_24h_usd, quote.buys_24h, quote.sells_24h) == (5.0, 3, 1)
+    assert (quote.volume_24h_usd, quote.buys_24h, quote.sells_24h, quote.trades_block) == (5.0, 3, 1, 7)
     assert (quote.change_1h_percent, quote.change_24h_percent) == (100.0, None)
 
 
@@ -336,7 +336,7 @@ def test_changes_of_a_concentrated_pool_come_from_its_swaps(scene: Scene) -> Non
     pair.swap(pair.root(Fraction(9)), 10**15)
     hour = pair.swap(pair.root(Fraction(1, 4)), 10**15, fees=True)
     pair.swap(pair.root(Fraction(1)), 10**15)
-    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), hour_block=hour, day_block=0)
+    past = PoolPast(buys=3, sells=1, traded=Traded(unvalued=10_000_000), trades_block=7, hour_block=hour, day_block=0)
     quote = scene.ask_pool(past, pool_address=pair.address).quote
     assert quote is not None
     assert (quote.volume_24h_usd, quote.change_1h_percent, quote.change_24h_percent) == (10.0, 300.0, None)
@@ -442,6 +442,35 @@ def test_trades_of_the_last_day_are_counted_from_transfers(tmp_path: Path) -> No
         now = block_time(50)
         past = pool_past(connection, pool, now)
         assert (past.buys, past.sells, past.traded) == (1, 1, Traded(unvalued=float((1 << 130) + 5)))
+        assert past.trades_block == 50
         late = pool_past(connection, pool, now + timedelta(hours=2))
-        assert (late.buys, late.sells, late.traded) == (None, None, None)
+        assert (late.buys, late.sells, late.traded, late.trades_block) == (None, None, None, None)
         assert late.hour_block == 40
+
+
+@pytest.mark.parametrize(
+    ("tip", "counted_to", "buys"),
+    [
+        ([], 50, 1),
+        ([51, 52, 53], 53, 3),
+        ([50, 51, 52], 52, 2),  # block 50 became final in this run, and its transfer is stored twice
+        ([52, 53], 50, 1),  # finality is further behind than the tip reaches: block 51 is unknown
+        ([49, 50], 50, 1),
+    ],
+)
+def test_trades_are_counted_up_to_the_last_block_before_which_none_is_unknown(
+    tmp_path: Path, tip: list[int], counted_to: int, buys: int
+) -> None:
+    pool, alice = "0x" + "cc" * 20, "0x" + "aa" * 20
+    pending = [(50, pool, alice, 5), (51, pool, alice, 5), (53, pool, alice, 5)]
+    with Warehouse(tmp_path).connect() as connection:
+        put_transfers(connection, pending, 50)
+        connection.execute("insert into raw_chain__tip_transfers select * from raw_chain__transfers")
+        connection.execute("delete from raw_chain__transfers where block_number > 50")
+        for block in tip:
+            connection.execute(
+                "insert into raw_chain__tip_blocks values (?, ?, '', ?)",
+                [block, str(block), block_time(block).replace(tzinfo=None)],
+            )
+        past = pool_past(connection, pool, block_time(55))
+    assert (past.trades_block, past.buys) == (counted_to, buys)

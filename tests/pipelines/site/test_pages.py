@@ -321,6 +321,18 @@ def test_a_page_changes_only_with_its_own_documents_and_a_document_tells_pages_w
     assert failed["documents"]["/api/token/holders"]["staleReason"] == "check_failed"
 
 
+def test_volume_and_trades_from_transfers_are_marked_as_estimates_up_to_their_block(bodies: dict[str, bytes]):
+    envelope = json.loads(bodies["/api/token/price"])
+    traded = {"volume24h": 12.5, "buys24h": 3, "sells24h": 1, "tradesQuality": "estimated", "tradesBlock": 141}
+    data = envelope["data"] | traded | {"source": "pool", "quality": "derived", "reason": None, "block": 189}
+    data |= {"price": "0.25", "tradesReason": "estimated_from_transfers"}
+    price = json.dumps(envelope | {"data": data}).encode()
+    page = Read(page_of("/token/", {**bodies, "/api/token/price": price}).fresh.decode())
+    text = " ".join(page.text.split())
+    assert "Volume, 24 h $12.5 Estimated Estimated from the transfers of the pool, up to block 141." in text
+    assert "Trades in 24 h: 3 buys, 1 sells (estimated from the transfers of the pool, up to block 141)" in text
+
+
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
 
 

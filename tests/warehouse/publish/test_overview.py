@@ -84,6 +84,33 @@ def test_the_volume_of_the_own_pool_is_an_estimate_and_its_price_is_not(house):
     assert (price["value"], price["quality"], price["reason"]) == ("0.0125", "derived", None)
 
 
+@pytest.mark.parametrize(
+    ("row", "quality", "reason"),
+    [
+        ({"source": "pool", "quality": "derived"}, "estimated", "estimated_from_transfers"),
+        (
+            {"source": "pool", "quality": "estimated", "reason": "thin_liquidity"},
+            "estimated",
+            "estimated_from_transfers",
+        ),
+        ({"source": "pool", "quality": "estimated", "reason": "timeout", "stale": True}, "estimated", "timeout"),
+        ({"source": "dexscreener", "quality": "exact"}, "exact", None),
+        (
+            {"source": "dexscreener", "quality": "estimated", "reason": "sources_disagree"},
+            "estimated",
+            "sources_disagree",
+        ),
+    ],
+)
+def test_the_volume_has_one_quality_and_reason_in_every_document(house, row, quality, reason):
+    house.read_chain(mint(3), 20)
+    put_price(house, **row)
+    house.publish(*PATHS)
+    price, volume = body(house, "/api/token/price")["data"], body(house, METRICS)["metrics"]["volume24hUsd"]
+    assert (price["volume24h"], price["tradesQuality"], price["tradesReason"]) == (99.5, quality, reason)
+    assert (volume["value"], volume["quality"], volume["reason"]) == (99.5, quality, reason)
+
+
 def test_each_number_is_the_one_of_its_own_document(house):
     house.read_chain(mint(120), 20)
     put_price(house)

@@ -17,6 +17,7 @@ create table if not exists raw_market__token_prices (
     change_1h_percent double,  -- Change over one hour in percent
     buys_24h bigint,  -- Buys in 24 hours over all sound pools, likewise
     sells_24h bigint,  -- Sells in 24 hours over all sound pools, likewise
+    trades_block bigint,  -- Block up to which an estimate from transfers counts them; null without one
     liquidity_usd double,  -- USD in the pool that the price is from
     pool varchar,  -- The pool that the price is from
     pools bigint,  -- Sound pools that volume and trades are summed over
