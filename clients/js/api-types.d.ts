@@ -2492,7 +2492,7 @@ export interface components {
             /** @description The dataset's contract (Open Data Contract Standard) */
             contract: string;
             description: string;
-            /** @description For each amount, the SQL of its exact sum over the dataset's table */
+            /** @description For each amount, the SQL of its exact sum over the dataset's table, with a row per `token_address` where the amounts are of several tokens */
             exactSums: {
                 [key: string]: string;
             };

@@ -21,26 +21,43 @@ from contracts.open_data.names import (
 Kind = Literal["integer", "number", "decimal", "string", "boolean", "datetime", "date"]
 Split = Literal["whole", "block", "day", "list"]
 
-EXACT_SUM_SQL = """\
+_SUMMED_BY = "token_address"
+"""The column by which the amounts of a dataset with several tokens are summed."""
+
+_EXACT_SUM_SQL = """\
 with limbs as (
     select
-        sum({name}_limb0)::hugeint as s0,
+{key}        sum({name}_limb0)::hugeint as s0,
         sum({name}_limb1)::hugeint as s1,
         sum({name}_limb2)::hugeint as s2
-    from {dataset}
+    from {dataset}{grouped}
 ),
 carried as (
     select
-        s0 % 100000000000000000000000000 as d0,
+{key}        s0 % 100000000000000000000000000 as d0,
         (s1 + s0 // 100000000000000000000000000) % 100000000000000000000000000 as d1,
         s2 + (s1 + s0 // 100000000000000000000000000) // 100000000000000000000000000 as d2
     from limbs
 )
-select coalesce(
+select {keyed}coalesce(
     nullif(ltrim(d2::varchar || lpad(d1::varchar, 26, '0') || lpad(d0::varchar, 26, '0'), '0'), ''), '0'
 ) as {name}_sum_raw
-from carried"""
-"""The exact sum of amounts as decimal text, for sums from 0 to 10^90. Each limb has 26 digits, from the right."""
+from carried{ordered}"""
+
+
+def exact_sum_sql(name: str, dataset: str, *, per_token: bool = False) -> str:
+    """Returns the SQL of the exact sum of the amounts `name` as decimal text, for sums from 0 to 10^90.
+
+    Each limb has 26 digits, from the right. With `per_token` the SQL returns a row per token, whose units differ.
+    """
+    return _EXACT_SUM_SQL.format(
+        name=name,
+        dataset=dataset,
+        key=f"        {_SUMMED_BY},\n" if per_token else "",
+        keyed=f"{_SUMMED_BY}, " if per_token else "",
+        grouped=f"\n    group by {_SUMMED_BY}" if per_token else "",
+        ordered=f"\norder by {_SUMMED_BY}" if per_token else "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,12 @@ class Dataset:
     def amounts(self) -> list[str]:
         """Returns the names of the columns that have limbs."""
         return [column.name.removesuffix("_limb0") for column in self.columns if column.name.endswith("_limb0")]
+
+    @property
+    def exact_sums(self) -> dict[str, str]:
+        """Returns the SQL of the exact sum of each amount, one row per token if the dataset has several."""
+        per_token = any(column.name == _SUMMED_BY for column in self.columns)
+        return {name: exact_sum_sql(name, self.name, per_token=per_token) for name in self.amounts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +166,10 @@ class IndexDataset(Document):
         description="`whole`: one file; `block`: ranges of blocks; `day`: UTC days; `list`: one file per block"
     )
     contract: str = Field(description="The dataset's contract (Open Data Contract Standard)")
-    exact_sums: dict[str, str] = Field(description="For each amount, the SQL of its exact sum over the dataset's table")
+    exact_sums: dict[str, str] = Field(
+        description="For each amount, the SQL of its exact sum over the dataset's table, with a row per "
+        "`token_address` where the amounts are of several tokens"
+    )
     columns: list[IndexColumn]
     files: list[IndexFile]
 
@@ -177,7 +203,7 @@ def _dataset(base_url: str, dataset: Dataset, files: Iterable[DataFile]) -> Inde
         description=dataset.grain,
         split=dataset.split,
         contract=base_url + contract_path(dataset.name),
-        exact_sums={name: EXACT_SUM_SQL.format(name=name, dataset=dataset.name) for name in dataset.amounts},
+        exact_sums=dataset.exact_sums,
         columns=[
             IndexColumn(name=column.name, type=column.type, required=column.required, description=column.meaning)
             for column in dataset.columns

@@ -90,6 +90,7 @@ def out_bidwall__status(runtime: dg.ResourceParam[Runtime]) -> dg.MaterializeRes
             chain_id=settings.chain_id,
             contract=contract,
             service_token=settings.token_address,
+            usdc=settings.usdc_address,
             trigger_wei=settings.bidwall_trigger_wei,
             finalized_block=None if head is None else head.finalized_block,
             now=datetime.now(UTC),

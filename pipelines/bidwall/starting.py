@@ -17,6 +17,7 @@ def starting_rows(connection: Connection, settings: Settings, now: datetime) -> 
         chain_id=settings.chain_id,
         contract=contract,
         service_token=token,
+        usdc=settings.usdc_address,
         trigger_wei=settings.bidwall_trigger_wei,
         finalized_block=None,
         now=now,

@@ -18,7 +18,7 @@ from contracts.open_data.names import DATABASE_PATH, FileName, parse_file_name
 from contracts.token.holders import list_file_name
 from warehouse.duck.connection import STORAGE_VERSION, transaction
 from warehouse.open_data.first_rows import newest_rows
-from warehouse.open_data.public_tables import HOLDERS, PublicTable, Unit, prepare, public_tables, service_unit
+from warehouse.open_data.public_tables import HOLDERS, PublicTable, Units, known_units, prepare, public_tables
 from warehouse.publish.disk import full_disk_named
 from warehouse.publish.generations import Draft, Part
 from warehouse.statements import literal, read_sql
@@ -51,13 +51,13 @@ def data_parts(
     The DuckDB file comes last, since it is built from the others; it is rebuilt at most once an hour.
     """
     prepare(connection)
-    unit = service_unit(connection)
+    units = known_units(connection)
     parts: dict[str, Part] = {}
     for public in public_tables().values():
         if public.dataset.name != HOLDERS:
-            parts |= _table_parts(connection, public, unit, date.min)
-    parts |= _list_parts(connection, holders_dir, blocks, unit)
-    return parts | {DATABASE_FILE: _database(connection, parts, unit, draft)}
+            parts |= _table_parts(connection, public, units, date.min)
+    parts |= _list_parts(connection, holders_dir, blocks, units)
+    return parts | {DATABASE_FILE: _database(connection, parts, units, draft)}
 
 
 def recent_day_parts(connection: duckdb.DuckDBPyConnection, draft: Draft) -> dict[str, Part]:
@@ -66,28 +66,28 @@ def recent_day_parts(connection: duckdb.DuckDBPyConnection, draft: Draft) -> dic
     All other files stay unchanged, including the DuckDB file.
     """
     prepare(connection)
-    unit = service_unit(connection)
+    units = known_units(connection)
     since = draft.created_at.date() - timedelta(days=1)
     parts: dict[str, Part] = {}
     for public in public_tables().values():
         if public.dataset.split == "day":
-            parts |= _by_day(connection, public, unit, since)
+            parts |= _by_day(connection, public, units, since)
     return parts
 
 
 def _table_parts(
-    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, since: date
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, units: Units, since: date
 ) -> Iterator[tuple[str, Part]]:
     match public.dataset.split:
         case "block":
-            return _by_block(connection, public, unit)
+            return _by_block(connection, public, units)
         case "day":
-            return _by_day(connection, public, unit, since)
+            return _by_day(connection, public, units, since)
         case _:
-            return _whole(connection, public, unit)
+            return _whole(connection, public, units)
 
 
-def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit) -> Iterator[tuple[str, Part]]:
+def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, units: Units) -> Iterator[tuple[str, Part]]:
     table, column = public.source.name, public.publication.column
     ((highest,),) = connection.execute(_filled("highest_block", public)).fetchall()
     buckets = _facts(connection, public, 0, highest, _COUNTED_BLOCKS)
@@ -108,35 +108,35 @@ def _by_block(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: 
     for part in plan_ranges(highest, facts_of):
         name = FileName(public.dataset.name, first_block=part.first, last_block=part.last)
         rows = f"{table} where {column} between {part.first} and {part.last}"
-        path, written = _part(connection, name, public, unit, rows, "", part.facts.rows, part.facts.digest)
+        path, written = _part(connection, name, public, units, rows, "", part.facts.rows, part.facts.digest)
         yield path, replace(written, last_block=part.facts.last_block)
     digests = [(bucket, facts.rows, facts.digest) for bucket, facts in sorted(buckets.items())]
-    yield _first_part(connection, public, unit, table, digests)
+    yield _first_part(connection, public, units, table, digests)
 
 
 def _by_day(
-    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, since: date
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, units: Units, since: date
 ) -> Iterator[tuple[str, Part]]:
     table, column = public.source.name, public.publication.column
     days = connection.execute(_filled("day_facts", public, since=since.isoformat())).fetchall()
     for day, rows, digest in days:
         name, of_day = FileName(public.dataset.name, day=day), f"{table} where {column}::date = '{day}'::date"
-        yield _part(connection, name, public, unit, of_day, f"order by {column}", rows, digest)
-    yield _first_part(connection, public, unit, table, days[-1:])
+        yield _part(connection, name, public, units, of_day, f"order by {column}", rows, digest)
+    yield _first_part(connection, public, units, table, days[-1:])
 
 
-def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit) -> Iterator[tuple[str, Part]]:
+def _whole(connection: duckdb.DuckDBPyConnection, public: PublicTable, units: Units) -> Iterator[tuple[str, Part]]:
     """Yields the same rows as Parquet and as CSV."""
     digested = read_sql("table_digest").replace("$table", public.source.name)
     ((rows, digest),) = connection.execute(digested).fetchall()
     for format_ in ("parquet", "csv"):
         name = FileName(public.dataset.name, format_)
-        yield _part(connection, name, public, unit, public.source.name, "order by all", rows, digest)
-    yield _first_part(connection, public, unit, public.source.name, (rows, digest))
+        yield _part(connection, name, public, units, public.source.name, "order by all", rows, digest)
+    yield _first_part(connection, public, units, public.source.name, (rows, digest))
 
 
 def _list_parts(
-    connection: duckdb.DuckDBPyConnection, holders_dir: Path, blocks: Mapping[int, int], unit: Unit
+    connection: duckdb.DuckDBPyConnection, holders_dir: Path, blocks: Mapping[int, int], units: Units
 ) -> Iterator[tuple[str, Part]]:
     """Yields the holder lists sorted by address, so that a look-up of one address reads one group of rows."""
     public = public_tables()[HOLDERS]
@@ -145,17 +145,17 @@ def _list_parts(
         name = FileName(HOLDERS, first_block=block, last_block=block)
         source = f"read_parquet({literal(file)})"
         digest = Part.of_file(file).version
-        yield _part(connection, name, public, unit, source, "order by address", holders, digest)
+        yield _part(connection, name, public, units, source, "order by address", holders, digest)
     if blocks:
         file = holders_dir / list_file_name(max(blocks))
-        yield _first_part(connection, public, unit, rows_of(file), Part.of_file(file).version)
+        yield _first_part(connection, public, units, rows_of(file), Part.of_file(file).version)
 
 
 def _part(
     connection: duckdb.DuckDBPyConnection,
     name: FileName,
     public: PublicTable,
-    unit: Unit,
+    units: Units,
     source: str,
     order: str,
     rows: int,
@@ -166,29 +166,29 @@ def _part(
 
     def write(path: Path) -> None:
         with full_disk_named(path):
-            connection.execute(f"copy ({public.rows(unit, source)} {order}) to {literal(path)} ({options})")
+            connection.execute(f"copy ({public.rows(units, source)} {order}) to {literal(path)} ({options})")
 
-    anywhere = public.rows(unit, public.source.name)  # moving the data directory must not change the version
+    anywhere = public.rows(units, public.source.name)  # moving the data directory must not change the version
     version = hashlib.sha256(repr((_FORM, anywhere, options, rows, digest)).encode()).hexdigest()
     return f"{FOLDER}{name}", Part(version, write=write, rows=rows)
 
 
 def _first_part(
-    connection: duckdb.DuckDBPyConnection, public: PublicTable, unit: Unit, source: str, digest: object
+    connection: duckdb.DuckDBPyConnection, public: PublicTable, units: Units, source: str, digest: object
 ) -> tuple[str, Part]:
     """Returns path and part of the file with the newest rows; `digest` identifies all rows that may be among them."""
-    selected = newest_rows(public, unit, source, ROWS_IN_FILE)
+    selected = newest_rows(public, units, source, ROWS_IN_FILE)
 
     def write(path: Path) -> None:
         with full_disk_named(path):
             connection.execute(f"copy ({selected}) to {literal(path)} ({_CSV})")
 
-    anywhere = newest_rows(public, unit, public.source.name, ROWS_IN_FILE)
+    anywhere = newest_rows(public, units, public.source.name, ROWS_IN_FILE)
     version = hashlib.sha256(repr((_FORM, anywhere, _CSV, digest)).encode()).hexdigest()
     return f"public{first_rows_path(public.dataset.name)}", Part(version, write=write)
 
 
-def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], unit: Unit, draft: Draft) -> Part:
+def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], units: Units, draft: Draft) -> Part:
     """Returns the DuckDB file of all datasets with their comments. Of the holder lists it contains only the newest."""
     described = "\n".join(public.comments("open_data") for public in public_tables().values())
     versions = {path: part.version for path, part in parts.items()}
@@ -204,7 +204,7 @@ def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], 
             try:
                 with transaction(connection):
                     for name, public in public_tables().items():
-                        connection.execute(_created(public, unit, sources.get(name, [])))
+                        connection.execute(_created(public, units, sources.get(name, [])))
                     connection.execute(described)
                 connection.execute("checkpoint open_data")
             finally:
@@ -213,7 +213,7 @@ def _database(connection: duckdb.DuckDBPyConnection, parts: Mapping[str, Part], 
     return Part(version, write=write)
 
 
-def _created(public: PublicTable, unit: Unit, files: list[Path]) -> str:
+def _created(public: PublicTable, units: Units, files: list[Path]) -> str:
     columns = ", ".join(
         f'"{column.name}" {column.type}{" not null" if column.required else ""}' for column in public.dataset.columns
     )

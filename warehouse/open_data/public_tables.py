@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from contracts.access.rail import USDC_DECIMALS
 from contracts.open_data.datasets import DataCheck, DataColumn, Dataset, Kind
 from warehouse.duck.inspection import empty_warehouse
 from warehouse.duck.tables import MEASURE, Checks, Publication, Table, read_table, tables
@@ -42,11 +43,11 @@ _LIMBS = ("lowest 26 digits", "26 digits above those of limb 0", "digits above t
 
 
 @dataclass(frozen=True)
-class Unit:
-    """The service token: its address (lower-case hex) and decimals. Both are None if unknown."""
+class Units:
+    """The service token (lower-case hex; None if unknown), and the decimals of every token whose decimals are known."""
 
     token: str | None
-    decimals: int | None
+    decimals: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,24 @@ class PublicTable:
     """The SQL of amounts as text, from which several columns are computed: planning it once for each takes longer than
     reading a table."""
 
-    def rows(self, unit: Unit, source: str) -> str:
+    def rows(self, units: Units, source: str) -> str:
         """Returns a select of the declared table's rows in public form. `source` is the SQL after its `from`."""
-        whole = self._whole(unit)
+        whole = self._whole(units)
         columns = ", ".join(
             f'{expression.replace("$whole", whole)} as "{column.name}"'
             for expression, column in zip(self.expressions, self.dataset.columns, strict=True)
         )
         return f"select {columns} from {_with_texts(source, self.texts)}"  # noqa: S608 - our own names
 
-    def _whole(self, unit: Unit) -> str:
-        """Returns the SQL of the number of smallest units in a whole token. In a table with amounts of several tokens,
-        it is known only for the service token."""
-        if unit.decimals is None:
-            return "null::double"
+    def _whole(self, units: Units) -> str:
+        """Returns the SQL of the number of smallest units in a whole token. In a table with amounts of several tokens
+        it depends on the token of the row."""
         names = [column.name for column in self.dataset.columns]
         if "token_address" not in names:
-            return f"1e{unit.decimals}"
-        return f"if({self.expressions[names.index('token_address')]} = '{unit.token}', 1e{unit.decimals}, null)"
+            decimals = units.decimals.get(units.token or "")
+            return "null::double" if decimals is None else f"1e{decimals}"
+        known = " ".join(f"when {literal(token)} then 1e{places}" for token, places in sorted(units.decimals.items()))
+        return f"case {self.expressions[names.index('token_address')]} {known} end" if known else "null::double"
 
     def comments(self, database: str) -> str:
         """Returns statements that describe the table and its columns in a database."""
@@ -117,10 +118,13 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(read_sql("amount_macros"))
 
 
-def service_unit(connection: duckdb.DuckDBPyConnection) -> Unit:
-    """Returns the service token that the warehouse has recorded."""
+def known_units(connection: duckdb.DuckDBPyConnection) -> Units:
+    """Returns the service token and the known decimals: its own, and those of USDC."""
     row = connection.execute(read_sql("service_token")).fetchone()
-    return Unit(None, None) if row is None else Unit(*row)
+    token, decimals = row or (None, None)
+    coins = connection.execute(read_sql("recorded_usdc")).fetchall()
+    known = {coin: USDC_DECIMALS for (coin,) in coins}
+    return Units(token, known if decimals is None else known | {token: decimals})
 
 
 def _public_table(connection: duckdb.DuckDBPyConnection, table: Table) -> PublicTable:

@@ -28,3 +28,9 @@ from $table
 -- At most one row: the service token (lower-case hex) and its decimals.
 select token_address, decimals
 from out_holders__status
+
+-- name: recorded_usdc
+-- At most one row: the configured USDC contract (lower-case hex).
+select usdc_address
+from out_bidwall__status
+where usdc_address is not null

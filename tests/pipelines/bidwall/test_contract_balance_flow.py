@@ -74,6 +74,7 @@ class Place:
             chain_id=8453,
             contract=self.bidwall,
             service_token=self.token,
+            usdc=None,
             trigger_wei=10**18,
             finalized_block=finalized_block,
             now=datetime.now(UTC),
@@ -237,7 +238,14 @@ def test_the_series_has_a_point_of_every_hour_with_its_block_and_says_why_one_ha
             record_balance(connection, WALL, reading)
         record_balance(connection, "0x" + "cc" * 20, read(400, 1, 20))
         record_bidwall_status(
-            connection, chain_id=8453, contract=WALL, service_token=None, trigger_wei=7, finalized_block=10, now=NOW
+            connection,
+            chain_id=8453,
+            contract=WALL,
+            service_token=None,
+            usdc=None,
+            trigger_wei=7,
+            finalized_block=10,
+            now=NOW,
         )
         context = DocumentContext(connection, None, Installation("http://x"))
         hours, days = (read_balance_series(context, interval) for interval in ("hour", "day"))

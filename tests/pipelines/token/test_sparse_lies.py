@@ -114,6 +114,7 @@ class Place:
             chain_id=8453,
             contract=self.wall,
             service_token=self.token,
+            usdc=None,
             trigger_wei=None,
             finalized_block=reach,
             now=NOW,

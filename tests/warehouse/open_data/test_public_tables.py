@@ -1,6 +1,7 @@
 """The public form of tables: which tables may be published, and amounts that stay exact."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -8,10 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contracts.open_data.datasets import EXACT_SUM_SQL
+from contracts.open_data.datasets import exact_sum_sql
+from warehouse.bidwall.contract_balance import record_bidwall_status
+from warehouse.duck.connection import Warehouse
 from warehouse.duck.inspection import derived_tables, tables_read
 from warehouse.duck.tables import PUBLIC_ROOMS, read_table, tables
-from warehouse.open_data.public_tables import Unit, prepare, public_tables
+from warehouse.open_data.public_tables import Units, known_units, prepare, public_tables
 from warehouse.statements import ROOMS
 
 DECLARATION = """\
@@ -151,7 +154,7 @@ def test_amounts_and_their_sums_are_exact_over_256_bits(connection, numbers):
     )
     for low, middle, high in connection.execute("select columns('amount_limb.') from limbs").fetchall():
         assert 0 <= low < 10**26 and 0 <= middle < 10**26 and 0 <= high < 10**26
-    ((total,),) = connection.execute(EXACT_SUM_SQL.format(name="amount", dataset="limbs")).fetchall()
+    ((total,),) = connection.execute(exact_sum_sql("amount", "limbs")).fetchall()
     assert total == str(sum(numbers))
 
 
@@ -163,17 +166,55 @@ def test_limbs_have_the_sign_of_their_amount(connection, number):
     assert int(low) + int(middle) * 10**26 + int(high) * 10**52 == number
 
 
+def test_exact_sums_of_several_tokens_are_a_row_per_token(connection):
+    connection.execute(
+        "create or replace temp table contract_transfers as from (values "
+        "('0x22', 1::decimal(26, 0), 0::decimal(26, 0), 0::decimal(26, 0)), "
+        "('0x11', 50000000000000000000000000, 0, 7), "
+        "('0x11', 60000000000000000000000000, 0, 0)) as t(token_address, value_limb0, value_limb1, value_limb2)"
+    )
+    sums = public_tables()["contract_transfers"].dataset.exact_sums
+    assert list(sums) == ["value"]
+    assert connection.execute(sums["value"]).fetchall() == [
+        ("0x11", str(7 * 10**52 + 11 * 10**25)),
+        ("0x22", "1"),
+    ]
+
+
+def test_only_datasets_of_several_tokens_sum_by_token():
+    sums = {name: table.dataset.exact_sums.values() for name, table in public_tables().items()}
+    assert {name for name, texts in sums.items() if any("group by" in sql for sql in texts)} == {"contract_transfers"}
+
+
+def test_the_units_of_usdc_are_known_where_it_is_configured(tmp_path):
+    ours, coin = "0x" + "11" * 20, "0x" + "33" * 20
+    with Warehouse(tmp_path).connect() as warehouse:
+        assert known_units(warehouse) == Units(None, {})
+        record_bidwall_status(
+            warehouse, chain_id=8453, contract=None, service_token=ours, usdc=coin, trigger_wei=None,
+            finalized_block=None, now=datetime.now(UTC),
+        )  # fmt: skip
+        assert known_units(warehouse) == Units(None, {coin: 6})
+        row = "(8453, ?, 'T', 'T', 2, 1, 1, 100, now()::timestamp)"
+        warehouse.execute(f"insert into out_holders__status values {row}", [ours])
+        assert known_units(warehouse) == Units(ours, {ours: 2, coin: 6})
+
+
 def test_whole_units_of_another_token_are_not_guessed(connection):
-    ours, other = "0x" + "11" * 20, "0x" + "22" * 20
+    ours, other, coin = ("0x" + digits * 20 for digits in ("11", "22", "33"))
     transfers = public_tables()["contract_transfers"]
     names = [column.name for column in transfers.dataset.columns]
     rows = ", ".join(
         f"(1, 1, ''::blob, unhex('{token[2:]}'), ''::blob, ''::blob, row(0, 0, 0, 250)::u256, now()::timestamp, '')"
-        for token in (ours, other)
+        for token in (ours, other, coin)
     )
     connection.execute(
         f"create or replace temp table moved as from (values {rows}) as t({', '.join(transfers.source.meanings)})"
     )
-    found = connection.execute(transfers.rows(Unit(ours, 2), "moved")).fetchall()
+    found = connection.execute(transfers.rows(Units(ours, {ours: 2, coin: 6}), "moved")).fetchall()
     values = [dict(zip(names, row, strict=True)) for row in found]
-    assert [(value["value_raw"], value["value"]) for value in values] == [("250", 2.5), ("250", None)]
+    assert [(value["value_raw"], value["value"]) for value in values] == [
+        ("250", 2.5),
+        ("250", None),
+        ("250", 0.00025),
+    ]

@@ -4,6 +4,7 @@ create table if not exists out_bidwall__status (
     chain_id bigint not null,  -- EIP-155 chain id
     contract_address varchar,  -- The watched contract, lower-case hex; null where none is configured
     service_token varchar,  -- The service token, lower-case hex, which scope odai selects
+    usdc_address varchar,  -- USDC on this chain, lower-case hex; null where it is not configured
     trigger_wei varchar,  -- Balance at which the contract triggers, in wei as decimal text; null where none is
     -- configured
     balance_wei varchar,  -- Newest balance that was read, in wei as decimal text
