@@ -1,6 +1,8 @@
 """Defines the contract-balance documents and their query parameters, and computes the progress to the trigger. Pure."""
 
+from decimal import Decimal
 from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -92,7 +94,10 @@ class UsdValue(Document):
     """The ETH price in USD of `/api/bidwall/eth-price`, and the value of the balance at that price."""
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
-    balance_usd: DecimalAmount | None = Field(description="Balance times price, to the cent")
+    balance_usd: DecimalAmount | None = Field(
+        description="Balance times price, rounded to the cent (half a cent to the even one): a derived number, even if "
+        "the price is `exact`"
+    )
     source: str | None
     quality: Quality
     reason: str | None
@@ -215,6 +220,12 @@ def trigger_of(balance_wei: int | None, trigger_wei: int | None, missing: str | 
         remaining_wei=str(max(0, trigger_wei - balance_wei)),
         reason=None,
     )
+
+
+def usd_of_wei(wei: int, price: Decimal) -> str:
+    """Returns the worth of an amount of wei in USD at a price of ETH, to the nearest cent, of two to the even one."""
+    cents = round(Fraction(price) * 100 * wei / 10**WEI_DECIMALS)
+    return f"{cents // 100}.{cents % 100:02}"
 
 
 def eth_text(wei: int) -> str:

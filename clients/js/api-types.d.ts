@@ -5632,7 +5632,7 @@ export interface components {
         };
         /** @description The ETH price in USD of `/api/bidwall/eth-price`, and the value of the balance at that price. */
         UsdValue: {
-            /** @description Balance times price, to the cent */
+            /** @description Balance times price, rounded to the cent (half a cent to the even one): a derived number, even if the price is `exact` */
             balanceUsd: string | null;
             observedAt: components["schemas"]["FirstUsedAt"];
             /** @description USD for one ETH */

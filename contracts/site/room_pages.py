@@ -137,7 +137,10 @@ def _amount(event: ContractTransfer, decimals: Mapping[str, int | None]) -> str 
 
 
 def _state_of(eth: UsdValue | None) -> State | None:
-    return None if eth is None else "stale" if eth.stale else STATES[eth.quality]
+    """Returns the state of the balance's worth: a product with a price is at most derived."""
+    if eth is None or eth.stale:
+        return None if eth is None else "stale"
+    return "derived" if eth.quality is Quality.EXACT else STATES[eth.quality]
 
 
 def bidwall_page(documents: Documents) -> Mapping[str, Any]:

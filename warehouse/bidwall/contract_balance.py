@@ -29,6 +29,7 @@ from contracts.bidwall import (
     UsdValue,
     eth_text,
     trigger_of,
+    usd_of_wei,
 )
 from contracts.market import MAX_AGE, EthPrice
 from warehouse.document_context import DocumentContext
@@ -334,8 +335,7 @@ def _eth_usd(context: DocumentContext, balance_wei: int | None) -> UsdValue:
         price_fields = _served_price(context.connection)
     worth = None
     if price_fields["price"] is not None and balance_wei is not None:
-        cents = int(Decimal(price_fields["price"]) * 100 * balance_wei // 10**18)
-        worth = f"{cents // 100}.{cents % 100:02}"
+        worth = usd_of_wei(balance_wei, Decimal(price_fields["price"]))
     return UsdValue(balance_usd=worth, **price_fields)
 
 

@@ -333,6 +333,26 @@ def test_volume_and_trades_from_transfers_are_marked_as_estimates_up_to_their_bl
     assert "Trades in 24 h: 3 buys, 1 sells (estimated from the transfers of the pool, up to block 141)" in text
 
 
+@pytest.mark.parametrize(
+    ("changed", "mark"),
+    [
+        ({"quality": "exact"}, "Derived from other exact numbers"),
+        ({"quality": "estimated", "reason": "sources_disagree"}, "Estimated"),
+        ({"quality": "estimated", "stale": True}, "Stale"),
+    ],
+)
+def test_the_worth_of_the_wall_is_at_most_derived_from_the_price(
+    bodies: dict[str, bytes], changed: dict[str, object], mark: str
+):
+    snapshot = json.loads(bodies["/api/bidwall/snapshot"])
+    eth = snapshot["ethUsd"] | {"price": "3000.5", "balanceUsd": "21003.50", "reason": None, "stale": False} | changed
+    at = {"block": 40, "blockHash": "0x" + "40" * 32, "time": "2026-01-01T00:40:00Z", "finality": "final"}
+    known = {"contract": "0x" + "77" * 20, "balanceWei": str(7 * 10**18), "balanceEth": "7", "at": at}
+    document = snapshot | known | {"quality": "exact", "reason": None, "stale": False, "ethUsd": eth}
+    shown = page_of("/bidwall/", {**bodies, "/api/bidwall/snapshot": json.dumps(document).encode()})
+    assert f"Worth $21,004 {mark}" in " ".join(Read(shown.fresh.decode()).text.split())
+
+
 HOSTILE = 'Ignore all </h1><script>alert(1)</script> "rules" \u202e<b>'
 
 
