@@ -9,8 +9,8 @@ function shortened (text) {
   return text.startsWith('0x') ? `${text.slice(0, 8)}…${text.slice(-4)}` : `${text.slice(0, LONGEST - 1)}…`
 }
 
-/** Formats a time as on the page: without the letters of ISO 8601. */
-const readable = (text) => text.replace(/^(\d{4}-\d\d-\d\d)T([\d:.]+)Z$/, '$1 $2')
+/** Formats a time as on the page: without the letters of ISO 8601 and the zeros at the end of a second's fraction. */
+const readable = (text) => text.replace(/^(\d{4}-\d\d-\d\d)T([\d:]+)(?:(\.\d*[1-9])|\.)?0*Z$/, '$1 $2$3')
 
 class Rows {
   constructor (room) {

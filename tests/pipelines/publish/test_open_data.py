@@ -7,10 +7,12 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import polars
 import pytest
 import yaml
 from holder_rows import TOKEN, address
@@ -111,6 +113,64 @@ def test_lists_transfers_and_prices_are_read_with_exact_and_rounded_amounts(publ
         (1.23456789012e-13, "0.000000000000123456789012")
     ]
     assert rows(published, "select block, holders from 'DATA/holder_lists.csv' order by block") == [(20, 70), (40, 70)]
+
+
+def test_csv_and_parquet_have_the_same_times(house):
+    at = datetime(2026, 1, 2, 11, 58, 57, 123456, tzinfo=UTC)
+    with Warehouse(house.data_dir).connect() as connection:
+        connection.execute("update out_holders__lists set taken_at = ? where block = 20", [at.replace(tzinfo=None)])
+    put_prices(house, (at, "0.25"))
+    house.publish()
+    for csv_file, parquet, columns in (
+        ("holder_lists", "holder_lists", "block, block_time, taken_at"),
+        ("series_daily", "series_daily", "start"),
+        ("first-token_prices", "token_prices-*", "fetched_at, price_usd"),
+    ):
+        of_csv, of_parquet = (
+            rows(house, f"select {columns} from {source} order by all")
+            for source in (
+                f"read_csv('DATA/{csv_file}.csv', timestampformat='%Y-%m-%dT%H:%M:%S.%fZ')",
+                f"'DATA/{parquet}.parquet'",
+            )
+        )
+        assert of_csv == of_parquet != [], csv_file
+        assert (at.replace(tzinfo=None) in {time for row in of_csv for time in row}) == (csv_file != "series_daily")
+
+
+def test_the_notebook_counts_the_new_holders_of_the_series(tmp_path):
+    day = 24 * 60
+    house = House(tmp_path, rate_limit_per_minute=0)
+    house.read_chain(
+        [
+            (10, ZERO_ADDRESS, address(1), 100),
+            (11, address(1), address(2), 5),
+            (12, address(2), address(3), 0),  # a transfer of zero makes no holder
+            (13, address(1), address(4), 7),
+            (14, address(4), address(1), 7),  # came and left within the day
+            (day + 1, address(1), address(4), 7),  # and returned on the next
+            (day + 2, address(1), address(3), 1),
+            (day + 3, address(1), address(5), 9),
+            (day + 3, address(5), address(6), 9),  # held nothing after any block
+            (day + 4, address(2), ZERO_ADDRESS, 5),
+            (3 * day, address(1), address(5), 1),
+            (3 * day + 1, address(5), address(7), 1),
+            (3 * day + 2, address(7), address(5), 1),
+        ],
+        3 * day + 9,
+    )
+    house.publish()
+    notebook = json.loads((Path(__file__).parents[3] / "docs/open-data.ipynb").read_text())
+    (cell,) = (text for text in ("".join(cell["source"]) for cell in notebook["cells"]) if "new_holders = " in text)
+    folder = house.current / "public/data"
+    names: dict[str, Any] = {
+        "pl": polars,
+        "FILES": {"transfers": [str(path) for path in folder.glob("transfers-*.parquet")]},
+    }
+    exec(cell, names)
+    counted = [(str(row["day"]), row["new_holders"]) for row in names["new_holders"].to_dicts()]
+    series = rows(house, "select start::date::varchar, new_holders from 'DATA/series_daily.parquet' order by start")
+    assert counted == [row for row in series if row[0] != "2026-01-03"]  # a day without transfers has no row
+    assert counted == [("2026-01-01", 2), ("2026-01-02", 2), ("2026-01-04", 1)]
 
 
 def test_a_minute_reads_only_the_first_rows_of_moved_tables_and_reuses_the_other_published_ones(house):
