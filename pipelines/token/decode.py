@@ -44,6 +44,10 @@ class LogsInvalid(RpcError):
         super().__init__(Fatal(), message)
 
 
+class BlockTooEarly(LogsInvalid):
+    """A node's block has an earlier time than a stored block below it: the node serves another history."""
+
+
 @dataclass(frozen=True, eq=False)
 class TransferColumns:
     """Transfers of one range, ordered by (block_number, log_index), one array entry each.

@@ -20,9 +20,9 @@ from contracts.evm.codec import RpcError, TooLarge
 from contracts.token.nodes import Dispute, DisputedFact
 from pipelines.clients.rpc import RpcPool
 from pipelines.progress import Listener, Progress
-from pipelines.token.decode import LogsInvalid
+from pipelines.token.decode import BlockTooEarly, LogsInvalid
 from pipelines.token.events import Events, FinalEvents
-from pipelines.token.head import confirm_checkpoint, probe
+from pipelines.token.head import ANOTHER_HISTORY, confirm_checkpoint, probe
 from pipelines.token.range_plan import TARGET_LOGS, Range, Span, covers, next_range
 from pipelines.token.rereading import reread_ranges, suspect_ranges
 from pipelines.token.source import EventSource, range_name
@@ -175,6 +175,10 @@ def failures_named(events: FinalEvents) -> Iterator[None]:
     """Turns failures that no other node can help with into an `OperatorProblem`."""
     try:
         yield
+    except BlockTooEarly as error:
+        raise ChainDataInvalid(
+            f"No RPC node continues the stored history ({error}). Nothing was rewritten.", cure=ANOTHER_HISTORY
+        ) from error
     except LogsInvalid as error:
         raise ChainDataInvalid(f"No RPC node gives usable {events.what} ({error}).", cure=events.cure) from error
     except RpcError as error:

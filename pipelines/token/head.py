@@ -16,6 +16,12 @@ log = logging.getLogger(__name__)
 _BEHIND_S: Final = 600
 """A node whose newest block is this much older than another node's is behind: its finality is ignored."""
 
+ANOTHER_HISTORY: Final = (
+    "Check that the nodes in SVC_RPC_URLS serve the chain that was read. If it really has another history now, or its "
+    "clock was set back, start over with another SVC_DATA_DIR, or with `svc demo --reset` for the demo."
+)
+"""The cure if every node contradicts the final blocks that are stored."""
+
 
 @dataclass(frozen=True)
 class ChainHead:
@@ -126,7 +132,7 @@ async def confirm_checkpoint(pool: RpcPool, checkpoint: Checkpoint) -> frozenset
         raise FinalizedMismatch(
             f"Block {checkpoint.to_block} was final as {checkpoint.to_block_hash[:18]}…, "
             f"but {hashes}. Nothing was rewritten.",
-            cure="Check SVC_RPC_URLS; if the chain was really rewritten, start over with another SVC_DATA_DIR.",
+            cure=ANOTHER_HISTORY,
         )
     return frozenset(contradicting)
 

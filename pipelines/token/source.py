@@ -19,7 +19,7 @@ from contracts.errors import NodesDisagree, RpcUnavailable
 from contracts.evm.codec import BlockHeader, RpcError, TooLarge, Transient
 from contracts.token.nodes import Disagreement, DisputedFact
 from pipelines.clients.rpc import Endpoint, RpcPool
-from pipelines.token.decode import LogsInvalid
+from pipelines.token.decode import BlockTooEarly
 from pipelines.token.events import Columns, FinalEvents
 from pipelines.token.head import headers_at
 from pipelines.token.range_plan import Range, drawn, overlaps
@@ -202,7 +202,7 @@ class EventSource:
         if last == self._finalized.number and header.hash != self._finalized.hash:
             raise RpcError(Transient(), f"the node has another block {last}")
         if self._held is not None and _is_earlier(header, self._held):
-            raise LogsInvalid(f"block {last} would be earlier than the stored block {self._held.to_block}")
+            raise BlockTooEarly(f"block {last} would be earlier than the stored block {self._held.to_block}")
         return RangeAnswer(endpoint, columns, digest, header)
 
     async def _second_answers(self, blocks: Range, answer: RangeAnswer) -> list[RangeAnswer]:

@@ -200,8 +200,11 @@ def test_a_block_that_would_be_earlier_than_those_that_are_held_is_not_taken(con
         for grown in (source, early):
             grown.advance_to(210)
         with RecordedNode(early) as wrong:
-            with pytest.raises(ChainDataInvalid, match="block 208 would be earlier than the stored block 198"):
+            message = r"continues the stored history \(.*block 208 would be earlier than the stored block 198\)"
+            with pytest.raises(ChainDataInvalid, match=message) as raised:
                 ingest_once(connection, wrong.url)
+            assert "SVC_TOKEN_ADDRESS" not in raised.value.cure
+            assert "`svc demo --reset`" in raised.value.cure
             assert last_checkpoint(connection) == held
             assert ingest_once(connection, wrong.url, right.url).to_block == 208
     assert_contiguous(connection)
