@@ -22,11 +22,13 @@ from contracts.discovery.checks.judge import defects_of
 from contracts.discovery.checks.links import addresses_in, external_addresses
 from contracts.errors import OperatorProblem
 from contracts.publish.routes import is_limited
+from pipelines.progress import Pace
 from warehouse.clients.http import blocking_client
 
 _TIMEOUT_S = 20.0
 _DOCUMENT_BYTES = 8 << 20
 _LONGEST_WAIT_S = 90.0
+_ANNOUNCED_WAIT_S = 3.0
 _TRIES = 3
 _READINGS = 4
 """Most attempts to read a document that keeps changing."""
@@ -52,7 +54,9 @@ def check(base_url: str, as_json: bool) -> None:
         blocking_client(_TIMEOUT_S, proxied=True) as client,
         _shown_progress() as show,
     ):
-        evidence = gather(client, given_address("BASE_URL", base_url).rstrip("/"), on_progress=show)
+        evidence = gather(
+            client, given_address("BASE_URL", base_url).rstrip("/"), on_progress=show, sleep=announced_sleep
+        )
     defects = defects_of(evidence)
     external = sorted(external_addresses(evidence))
     if as_json:
@@ -97,7 +101,7 @@ def gather(
         on_progress(path, number, len(SHAPES))
         served = served_as(description, path)
         readings[path] = _read(reader, path, is_kept=served is not None and served.is_kept)
-    _read_changed_again(reader, readings)
+    _read_changed_again(reader, readings, on_progress)
     evidence = Evidence(
         base_url,
         datetime.now(UTC),
@@ -132,11 +136,15 @@ def _read(reader: _Reader, path: str, *, is_kept: bool) -> DocumentAnswers:
     )
 
 
-def _read_changed_again(reader: _Reader, readings: dict[str, DocumentAnswers]) -> None:
+def _read_changed_again(reader: _Reader, readings: dict[str, DocumentAnswers], on_progress: ProgressListener) -> None:
     """Rereads documents that changed while the rest was read, until none does. A running service publishes every
     minute, and documents of two generations may contradict one another."""
     for _ in range(_READINGS - 1):
-        changed = [path for path, reading in readings.items() if _has_changed(reader, path, reading)]
+        changed = []
+        for path, reading in readings.items():
+            on_progress(path, len(SHAPES), len(SHAPES))
+            if _has_changed(reader, path, reading):
+                changed.append(path)
         if not changed:
             return
         readings |= {path: _read(reader, path, is_kept=True) for path in changed}
@@ -238,9 +246,9 @@ class _Reader:
 
 @contextmanager
 def _shown_progress() -> Iterator[ProgressListener]:
-    """Shows progress and the path being read on a terminal; shows nothing elsewhere."""
+    """Shows progress and the path being read on stderr: a bar on a terminal, elsewhere a line every five seconds."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield noted_progress()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -249,3 +257,27 @@ def _shown_progress() -> Iterator[ProgressListener]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda what, done, of: bar.update(task, description=what, completed=done, total=of)
+
+
+def noted_progress(
+    write: Callable[[str], None] = note, clock: Callable[[], float] = time.monotonic
+) -> ProgressListener:
+    """Returns a listener that writes the first path at once, and then a line at most every five seconds."""
+    pace, begun = Pace(clock), False
+
+    def listen(what: str, done: int, of: int) -> None:
+        nonlocal begun
+        if not begun or pace.line_is_due():
+            write(f"{done} of {of} documents and links read; next {what}")
+        begun = True
+
+    return listen
+
+
+def announced_sleep(
+    seconds: float, *, write: Callable[[str], None] = note, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Waits, and announces a wait that is long enough to look like a hang."""
+    if seconds >= _ANNOUNCED_WAIT_S:
+        write(f"waiting {seconds:.0f} s: the service limits the requests of one address")
+    sleep(seconds)

@@ -4,6 +4,7 @@ found."""
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +19,7 @@ from rounds import ROUNDS, SOAK_ROUNDS
 from typer.testing import CliRunner
 
 from cli.app import app
-from cli.docs import NothingToCheck, gather
+from cli.docs import NothingToCheck, announced_sleep, gather, noted_progress
 from contracts.discovery.checks.evidence import Defect
 from contracts.discovery.checks.judge import defects_of
 
@@ -199,6 +200,30 @@ def test_the_command_prints_one_json_value_and_says_by_its_code_whether_all_is_w
     assert (done.exit_code, said["ok"], said["defects"], said["unread"]) == (0, True, [], {})
     assert said["documents"] > 50 and said["links"] > 40
     assert CliRunner().invoke(app, ["docs", "check", "http://127.0.0.1:9"]).exit_code == 1
+
+
+def test_progress_is_on_stderr_even_without_a_terminal(service: tuple[list[Defect], Site]):
+    done = CliRunner().invoke(app, ["docs", "check", service[1].base_url])
+    assert re.search(r"^0 of \d+ documents and links read; next /\S*$", done.stderr, re.MULTILINE)
+    assert "documents and links read;" not in done.stdout
+
+
+def test_progress_is_a_line_at_once_and_then_every_five_seconds():
+    now, lines = 0.0, []
+    listen = noted_progress(lines.append, lambda: now)
+    for number in range(13):
+        now = float(number)
+        listen(f"/{number}", number, 80)
+    assert lines == [f"{number} of 80 documents and links read; next /{number}" for number in (0, 5, 10)]
+
+
+def test_a_long_wait_for_the_rate_limit_is_announced():
+    lines: list[str] = []
+    waited: list[float] = []
+    for seconds in (0.4, 2.9, 57.6):
+        announced_sleep(seconds, write=lines.append, sleep=waited.append)
+    assert lines == ["waiting 58 s: the service limits the requests of one address"]
+    assert waited == [0.4, 2.9, 57.6]
 
 
 @pytest.mark.parametrize(
