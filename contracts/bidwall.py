@@ -95,8 +95,7 @@ class UsdValue(Document):
 
     price: DecimalAmount | None = Field(description="USD for one ETH")
     balance_usd: DecimalAmount | None = Field(
-        description="Balance times price, rounded to the cent (half a cent to the even one): a derived number, even if "
-        "the price is `exact`"
+        description="Balance times price to the nearest cent: derived, even if the price is `exact`"
     )
     source: str | None
     quality: Quality

@@ -184,8 +184,7 @@ class TokenPriceData(Freshness):
         "source `pool`"
     )
     trades_block: int | None = Field(
-        description="Block up to which they are counted, from 24 hours before `fetchedAt` on; mostly below `block`, "
-        "since transfers are read less often than the price. Null unless they are counted from transfers"
+        description="Block up to which they are counted, mostly below `block`; null unless counted from transfers"
     )
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None

@@ -629,7 +629,7 @@ export interface components {
             /** @description Why it is not live, or how it is impaired, as a stable code */
             reason: string | null;
             routes: components["schemas"]["Route"][];
-            /** @description `live`: can be used now; `planned`: not built; `off`: can't be used here now */
+            /** @description `live`: can be used now; `planned`: not built; `off`: can't be used here now; `unknown`: not yet checked */
             status: components["schemas"]["Status"];
             title: string;
             /** @description Tools of the MCP server */
@@ -803,7 +803,7 @@ export interface components {
             action: "pay_difference" | "claim_with_signature" | "wait_for_operator" | "recover_key" | "none";
             detail: string;
             missing: string | null;
-            /** @description The difference, if it can be paid */
+            /** @description The difference, if it can be paid. The quote over it asks for this amount, or for up to 9,999 units more if another open quote of the payer asks for the same */
             missingUnits: string | null;
             /**
              * Format: date-time
@@ -3989,6 +3989,7 @@ export interface components {
         /** @description The terms on which everybody who describes the service or builds on it may rely. */
         PublicContract: {
             baseUrl: string;
+            /** @description By the settings */
             capabilities: components["schemas"]["CapabilityLists"];
             capabilitiesUrl: string;
             description: string;
@@ -5003,10 +5004,10 @@ export interface components {
             reason: string;
         };
         /**
-         * @description The state of a capability: usable now, not built yet, or not usable at this installation.
+         * @description The state of a capability: usable now, not built yet, not usable at this installation, or not checked yet.
          * @enum {string}
          */
-        Status: "live" | "planned" | "off";
+        Status: "live" | "planned" | "off" | "unknown";
         /** @description One step of a way to register. */
         Step: {
             id: string;
@@ -5341,7 +5342,7 @@ export interface components {
             stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Contract"];
-            /** @description Block up to which they are counted, from 24 hours before `fetchedAt` on; mostly below `block`, since transfers are read less often than the price. Null unless they are counted from transfers */
+            /** @description Block up to which they are counted, mostly below `block`; null unless counted from transfers */
             tradesBlock: number | null;
             /** @description Quality of `volume24h`, `buys24h` and `sells24h`, never above that of the price: `estimated` if they are counted from transfers */
             tradesQuality: components["schemas"]["Quality"];
@@ -5632,7 +5633,7 @@ export interface components {
         };
         /** @description The ETH price in USD of `/api/bidwall/eth-price`, and the value of the balance at that price. */
         UsdValue: {
-            /** @description Balance times price, rounded to the cent (half a cent to the even one): a derived number, even if the price is `exact` */
+            /** @description Balance times price to the nearest cent: derived, even if the price is `exact` */
             balanceUsd: string | null;
             observedAt: components["schemas"]["FirstUsedAt"];
             /** @description USD for one ETH */

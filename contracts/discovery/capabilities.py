@@ -26,11 +26,12 @@ Way = Literal["document", "asked", "health", "settings"]
 
 
 class Status(StrEnum):
-    """The state of a capability: usable now, not built yet, or not usable at this installation."""
+    """The state of a capability: usable now, not built yet, not usable at this installation, or not checked yet."""
 
     LIVE = "live"
     PLANNED = "planned"
     OFF = "off"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class PublicContract(Document):
     live_counts: list[LiveCount] = Field(description="Addresses of counts; no count is stated here")
     legacy_terms: list[LegacyTerm]
     rules: list[NamedText]
-    capabilities: CapabilityLists
+    capabilities: CapabilityLists = Field(description="By the settings")
     capabilities_url: str
     payment_url: str
     openapi: str

@@ -78,7 +78,10 @@ class CapabilityEntry(Document):
     description: str
     kind: str
     access: Access = Field(description="Who may use it: anybody, the holder of an API key, or a paired assistant")
-    status: Status = Field(description="`live`: can be used now; `planned`: not built; `off`: can't be used here now")
+    status: Status = Field(
+        description="`live`: can be used now; `planned`: not built; `off`: can't be used here now; `unknown`: not yet "
+        "checked"
+    )
     reason: str | None = Field(description="Why it is not live, or how it is impaired, as a stable code")
     missing_settings: list[str] = Field(description="Settings that the operator would have to set")
     routes: list[Route]
@@ -129,7 +132,7 @@ def _entry(installation: Installation, state: CapabilityState, finding: Finding 
         status, reason, determined_by = state.status, state.reason, configured.determined_by
     elif finding is None or finding.determined_by == "settings":
         # No probe has run since the settings changed.
-        finding, status, reason, determined_by = None, Status.OFF, NOT_LOOKED, "settings"
+        finding, status, reason, determined_by = None, Status.UNKNOWN, NOT_LOOKED, "settings"
     else:
         status, reason, determined_by = finding.status, finding.reason, finding.determined_by
     return CapabilityEntry(

@@ -116,7 +116,7 @@ def _standing(state: CapabilityState, finding: Finding | None) -> tuple[Status, 
     if not state.live:
         return state.status, state.reason
     if finding is None or finding.determined_by == "settings":
-        return Status.OFF, NOT_LOOKED
+        return Status.UNKNOWN, NOT_LOOKED
     return finding.status, finding.reason
 
 

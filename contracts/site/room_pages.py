@@ -49,7 +49,12 @@ _UNLISTED = (
     f"Not among the {LISTED_AT_MOST} agents listed here. Look the address up under Holders: its page has its score."
 )
 
-_STATUS_HEADINGS = {Status.LIVE: "What is live here", Status.PLANNED: "Planned", Status.OFF: "Switched off here"}
+_STATUS_HEADINGS = {
+    Status.LIVE: "What is live here",
+    Status.UNKNOWN: "Not checked yet",
+    Status.PLANNED: "Planned",
+    Status.OFF: "Switched off here",
+}
 _HOW_KNOWN: Mapping[DeterminedBy, str] = {
     "http": "queried at its public address",
     "warehouse": "read from its data",
@@ -256,10 +261,7 @@ def status_page(documents: Documents) -> Mapping[str, Any]:
             documents.source(shown)
     entries = registry.capabilities if registry else []
     return {
-        "by_status": [
-            (status, [entry for entry in entries if entry.status == status])
-            for status in (Status.LIVE, Status.PLANNED, Status.OFF)
-        ],
+        "by_status": [(status, [entry for entry in entries if entry.status == status]) for status in _STATUS_HEADINGS],
         "headings": _STATUS_HEADINGS,
         "how_known": _HOW_KNOWN,
         "lanes": list(documents.sources.values()),

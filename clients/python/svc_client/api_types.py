@@ -1563,7 +1563,7 @@ class StatementRefusal(TypedDict):
     reason: str
 
 
-Status: TypeAlias = Literal['live', 'planned', 'off']
+Status: TypeAlias = Literal['live', 'planned', 'off', 'unknown']
 
 
 class Step(TypedDict):

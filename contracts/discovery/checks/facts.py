@@ -213,9 +213,9 @@ def _capabilities(evidence: Evidence) -> Iterator[Defect]:
 
 
 def _is_off_by_probe(row: dict[str, Any]) -> bool:
-    """Returns whether a probe found the capability off, which documents that follow the settings can't state."""
-    by_settings = row.get("determinedBy") == "settings" and row.get("reason") != "not_looked_yet"
-    return row.get("status") == "off" and not by_settings
+    """Returns whether a probe found the capability off, or has yet to look, which documents that follow the settings
+    can't state."""
+    return row.get("status") == "unknown" or (row.get("status") == "off" and row.get("determinedBy") != "settings")
 
 
 def _routes(evidence: Evidence) -> Iterator[Defect]:

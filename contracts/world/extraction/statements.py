@@ -87,8 +87,8 @@ class NodeStatement(_Dated):
 class EdgeStatement(_Dated):
     """An edge between nodes of the request. A type that the schema does not know becomes a property, as in a triple.
 
-    Statements about the same two nodes and type share one edge. It holds for the period of the first that holds now, or
-    else of the one that begins last; its property `also` contains the others.
+    Statements about the same nodes and type share one edge, with the period that holds now or begins last; its property
+    `also` contains the others.
     """
 
     source: str

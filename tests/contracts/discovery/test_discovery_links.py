@@ -86,7 +86,7 @@ def found(id_: str, status: Status, reason: str | None, determined_by: str = "ht
 def test_before_the_first_probe_nothing_is_live():
     for id_, entry in entries({}).items():
         if id_ not in ("companion_application", "trust_escrow"):
-            assert (entry["status"], entry["reason"], entry["checkedAt"]) == ("off", NOT_LOOKED, None), id_
+            assert (entry["status"], entry["reason"], entry["checkedAt"]) == ("unknown", NOT_LOOKED, None), id_
 
 
 def test_a_finding_states_its_status_its_source_and_since_when():
@@ -100,6 +100,6 @@ def test_findings_under_other_settings_no_longer_count():
     off = entries(found("token_price", Status.LIVE, None, "warehouse"), pool_address=None)["token_price"]
     assert (off["status"], off["reason"], off["checkedAt"]) == ("off", "not_configured", None)
     on = entries(found("token_price", Status.OFF, "not_configured", "settings"))["token_price"]
-    assert (on["status"], on["reason"], on["checkedAt"]) == ("off", NOT_LOOKED, None)
+    assert (on["status"], on["reason"], on["checkedAt"]) == ("unknown", NOT_LOOKED, None)
     app = entries(found("companion_application", Status.OFF, "not_configured", "settings"))["companion_application"]
     assert (app["status"], app["checkedAt"]) == ("live", None)

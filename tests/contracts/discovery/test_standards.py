@@ -189,7 +189,7 @@ SOLD = {call.id: call.price for call in load_calls().values()} | {plan.id: plan.
     ("changes", "findings", "standing"),
     [
         ({"relayer_key_file": None}, WORKS, ("off", "not_configured", ["SVC_RELAYER_KEY_FILE"])),
-        ({}, {}, ("off", "not_looked_yet", [])),
+        ({}, {}, ("unknown", "not_looked_yet", [])),
         ({}, FAILS, ("off", "http_401", [])),
     ],
 )
@@ -205,7 +205,7 @@ def test_nothing_is_payable_by_signature_before_a_probe_has_found_that_it_works(
 @pytest.mark.parametrize(
     ("findings", "standing"),
     [
-        ({}, ("off", "not_looked_yet")),
+        ({}, ("unknown", "not_looked_yet")),
         ({"paid_access": Finding("paid_access", Status.LIVE, None, "http", "GET /health", NOON)}, ("live", None)),
         (
             {"paid_access": Finding("paid_access", Status.OFF, "degraded", "http", "GET /health", NOON)},
