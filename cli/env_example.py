@@ -10,6 +10,7 @@ HEADING = """\
 # Every setting, generated from contracts/settings.py by `make contracts`. Copy to .env and uncomment what you set.
 # An SVC_ name that is not listed here is refused at start, as is a line that is not NAME=value.
 # If a name occurs twice, the last line counts. An environment variable overrides any line.
+# Spaces around a value are ignored, and ~ at the start of a path is the home directory.
 """
 
 

@@ -5,13 +5,13 @@ import os
 import platform
 import re
 from collections.abc import Collection, Mapping
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from dotenv.parser import Binding, parse_stream
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -27,17 +27,51 @@ def _comma_separated(value: Any) -> Any:
     return value
 
 
+_HOST = re.compile(rb"[A-Za-z0-9._-]+|[0-9A-Fa-f:][0-9A-Fa-f:.]*(%.+)?")
+
+
 def web_address(text: str) -> str:
     """Returns `text` if it is an http(s) URL. Raises `ValueError` without the text, which may contain a key."""
     try:
         parts = urlsplit(text)
         # A host that no resolver accepts, such as an empty label, is invalid too.
-        named = parts.scheme in ("http", "https") and (parts.hostname or "").encode("idna") and parts.port != 0
+        host = (parts.hostname or "").encode("idna")
+        named = parts.scheme in ("http", "https") and _HOST.fullmatch(host) is not None and parts.port != 0
     except ValueError:
         named = False
     if not named or any(character.isspace() for character in text):
         raise ValueError("an address is http:// or https://, a host, and a port from 1 to 65535 if any")
     return text
+
+
+_ANOTHER_ADDRESS = re.compile(r"[,;|]\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+def _one_address(text: str) -> str:
+    """Returns `text` unless a second address follows in it. Raises `ValueError` without the text."""
+    if _ANOTHER_ADDRESS.search(text):
+        raise ValueError("it contains several addresses; only SVC_RPC_URLS takes several, separated by commas")
+    return text
+
+
+def _whole_number(value: Any) -> Any:
+    """Returns `value`, or its number if it is text. Raises `ValueError` for `1_000` and `1.0`, which pydantic takes."""
+    if not isinstance(value, str):
+        return value
+    if re.fullmatch(r"[+-]?[0-9]+", value) is None:
+        raise ValueError("it has to be a whole number")
+    return int(value)
+
+
+def _expanded(path: Path) -> Path:
+    """Returns a path with the home directory in place of a leading `~`, as a shell would pass it. Raises `ValueError`
+    for a leading `$`, which a shell would have replaced too."""
+    if str(path).startswith("$"):
+        raise ValueError("it begins with $, and .env replaces only names in braces, such as ${HOME}")
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("it begins with ~ and a name, but there is no such user") from None
 
 
 def _network(text: str) -> str:
@@ -92,8 +126,15 @@ def _mailbox(text: str) -> str:
     return text
 
 
-def _no_brackets(value: str) -> str:
-    return value.removeprefix("[").removesuffix("]")
+def _listening_host(text: str) -> str:
+    """Returns a host name or an IP address without its brackets. Raises `ValueError` for a list or a URL."""
+    host = text.removeprefix("[").removesuffix("]")
+    try:
+        if ":" in host or re.fullmatch(r"[\w.-]+", host) is None:
+            ip_address(host)
+    except ValueError:
+        raise ValueError("it has to be one host name or IP address, without a port") from None
+    return host
 
 
 def _address(text: str) -> str:
@@ -115,7 +156,10 @@ def _address(text: str) -> str:
 
 Origins = Annotated[tuple[Annotated[str, AfterValidator(_origin)], ...], NoDecode, BeforeValidator(_comma_separated)]
 Networks = Annotated[tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(_comma_separated)]
-WebAddress = Annotated[str, AfterValidator(web_address)]
+WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
+FilePath = Annotated[Path, AfterValidator(_expanded)]
+StoreAddress = Annotated[str, AfterValidator(_one_address)]
+WebAddress = Annotated[StoreAddress, AfterValidator(web_address)]
 WebAddresses = Annotated[tuple[WebAddress, ...], NoDecode, BeforeValidator(_comma_separated)]
 Url = Annotated[WebAddress, AfterValidator(_no_trailing_slash)]
 ServiceUrl = Annotated[Url, AfterValidator(_nothing_after_path), AfterValidator(_no_credentials)]
@@ -143,48 +187,52 @@ class Settings(BaseSettings):
         description="The public address of this service; default http://HOST:PORT. Published documents contain it",
     )
     app_url: ServiceUrl | None = Field(default=None, description="The companion web application")
-    host: Annotated[str, AfterValidator(_no_brackets)] = Field(
+    host: Annotated[str, AfterValidator(_listening_host)] = Field(
         default="127.0.0.1", description="Address on which the API listens"
     )
     host_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] | None = Field(
         default=None, description="Name of this host in /health; default the machine's name"
     )
-    drain_seconds: int = Field(
+    drain_seconds: WholeNumber = Field(
         default=0,
         ge=0,
         le=300,
         description="Seconds of 503 in /health before SIGTERM stops the service, so that load balancers drop it",
     )
-    port: int = Field(default=8000, ge=1, le=65535, description="Port of the API")
-    dagster_port: int = Field(default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1")
-    data_dir: Path = Field(default=Path("var"), description="Directory of warehouse, ledger and generations")
-    ledger_url: str | None = Field(default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR")
+    port: WholeNumber = Field(default=8000, ge=1, le=65535, description="Port of the API")
+    dagster_port: WholeNumber = Field(
+        default=3000, ge=1, le=65535, description="Port of Dagster's web server, on 127.0.0.1"
+    )
+    data_dir: FilePath = Field(default=Path("var"), description="Directory of warehouse, ledger and generations")
+    ledger_url: StoreAddress | None = Field(
+        default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR"
+    )
     rpc_urls: WebAddresses = Field(
         default=(),
         description="JSON-RPC addresses, comma-separated; unset = the demo chain. One suffices; several are compared",
     )
     demo: bool = Field(default=False, description="True on the demo's local chain. The demo sets it, and pages show it")
-    chain_id: int = Field(
+    chain_id: WholeNumber = Field(
         default=8453, ge=1, le=2**63 - 1, description="EIP-155 chain id; RPC nodes of another chain are refused"
     )
-    confirmations: int | None = Field(
+    confirmations: WholeNumber | None = Field(
         default=None,
         ge=0,
         le=1_000_000,
         description="Blocks below head that count as final if the node has no `finalized` tag",
     )
-    claim_confirmations: int | None = Field(
+    claim_confirmations: WholeNumber | None = Field(
         default=None, ge=0, le=1_000_000, description="Confirmations for a paid claim; default CONFIRMATIONS"
     )
     token_address: Address | None = Field(default=None, description="The ERC-20 service token")
-    token_start_block: int = Field(
+    token_start_block: WholeNumber = Field(
         default=0,
         ge=0,
         le=2**63 - 1,
         description="First block to read; the token's deployment block saves reading empty ranges",
     )
     bidwall_address: Address | None = Field(default=None, description="Contract whose balance the service reports")
-    bidwall_trigger_wei: int | None = Field(
+    bidwall_trigger_wei: WholeNumber | None = Field(
         default=None, ge=1, le=2**256 - 1, description="Balance in wei at which the contract triggers"
     )
     usdc_address: Address | None = Field(default=None, description="USDC on this chain, 6 decimals")
@@ -217,10 +265,10 @@ class Settings(BaseSettings):
     )
     marketplace_url: Url | None = Field(default=None, description="Marketplace metrics source")
     marketplace_agent_id: str | None = Field(default=None, description="Our agent's id at the marketplace")
-    rate_limit_per_minute: int = Field(
+    rate_limit_per_minute: WholeNumber = Field(
         default=20, ge=0, le=1_000_000, description="API requests per minute and client address; 0 = no limit"
     )
-    trial_keys_per_day: int = Field(
+    trial_keys_per_day: WholeNumber = Field(
         default=100,
         ge=0,
         le=1_000_000,
@@ -236,14 +284,14 @@ class Settings(BaseSettings):
     master_secret: SecretStr | None = Field(
         default=None, description="Root of derived secrets; generated into DATA_DIR when unset"
     )
-    signing_key_file: Path | None = Field(
+    signing_key_file: FilePath | None = Field(
         default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset"
     )
-    relayer_key_file: Path | None = Field(
+    relayer_key_file: FilePath | None = Field(
         default=None,
         description="Key of the address that sends signed payments (x402) and pays their gas; unset = none accepted",
     )
-    signature_above_usd: int | None = Field(
+    signature_above_usd: WholeNumber | None = Field(
         default=None, ge=0, le=2**63 - 1, description="Payer proof is required above this amount"
     )
     contact_email: Annotated[str, AfterValidator(_mailbox)] | None = Field(
@@ -252,7 +300,7 @@ class Settings(BaseSettings):
     alert_url: WebAddress | None = Field(
         default=None, description="Receives a POST of JSON when a pipeline job starts to fail, and when it recovers"
     )
-    publish_url: Annotated[str, Field(pattern=r"^(s3|gs|az|file)://.")] | None = Field(
+    publish_url: Annotated[StoreAddress, Field(pattern=r"^(s3|gs|az|file)://.")] | None = Field(
         default=None,
         description="Object store for every generation, for API hosts elsewhere: s3://BUCKET/PREFIX, file:///DIR",
     )
@@ -260,20 +308,27 @@ class Settings(BaseSettings):
         default=None,
         description="OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, for traces and metrics",
     )
-    partition_blocks: int | None = Field(
+    partition_blocks: WholeNumber | None = Field(
         default=None,
         ge=1,
         le=1_000_000,
         description="Ingestion with workers: blocks per partition; workers read partitions and PUBLISH_URL stores them",
     )
-    workers_url: Annotated[str, Field(pattern=r"^postgresql\+psycopg2://.")] | None = Field(
+    workers_url: Annotated[StoreAddress, Field(pattern=r"^postgresql\+psycopg2://.")] | None = Field(
         default=None, description="postgresql+psycopg2://... for Dagster's records, which the ingestion workers share"
     )
-    tokens_file: Path | None = Field(
+    tokens_file: FilePath | None = Field(
         default=None,
         description="Further tokens, read with the partitions: YAML, a list of address, first_block",
     )
     log_format: Literal["text", "json"] = Field(default="text", description="Log lines for people or for machines")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stripped(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Returns the values without surrounding spaces. A value of spaces only is unset, like an empty one."""
+        stripped = {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
+        return {name: value for name, value in stripped.items() if value != ""}
 
     @property
     def public_base_url(self) -> str:

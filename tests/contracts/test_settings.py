@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from pydantic import SecretStr
 
 from cli.env_example import TARGET, render
 from contracts.errors import SettingsInvalid
@@ -87,6 +90,14 @@ def test_a_readable_env_file_is_taken_as_it_is_and_of_a_name_given_twice_the_las
     [
         ("SVC_PORT", "http", "it has to be a whole number"),
         ("SVC_PORT", "0", "it has to be 1 or more"),
+        ("SVC_PORT", "1_000", "it has to be a whole number"),
+        ("SVC_CONFIRMATIONS", "3.0", "it has to be a whole number"),
+        ("SVC_BIDWALL_TRIGGER_WEI", "1e18", "it has to be a whole number"),
+        ("SVC_HOST", "0.0.0.0,::", "it has to be one host name or IP address, without a port"),
+        ("SVC_HOST", "http://0.0.0.0", "it has to be one host name or IP address, without a port"),
+        ("SVC_HOST", "localhost:8000", "it has to be one host name or IP address, without a port"),
+        ("SVC_DATA_DIR", "~nobody-here/d", "it begins with ~ and a name, but there is no such user"),
+        ("SVC_DATA_DIR", "$HOME/d", "it begins with $, and .env replaces only names in braces, such as ${HOME}"),
         ("SVC_DEMO", "perhaps", "it has to be true or false"),
         ("SVC_LOG_FORMAT", "xml", "it has to be 'text' or 'json'"),
         ("SVC_TOKEN_ADDRESS", "0x12", "it has to match ^0x[0-9a-fA-F]{40}$"),
@@ -103,6 +114,74 @@ def test_a_bad_value_is_answered_with_the_rule_that_it_breaks(monkeypatch, name,
     with pytest.raises(SettingsInvalid) as refused:
         load_settings()
     assert refused.value.what == f"{name}: {rule}."
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((f"SVC_{name}_URL", "https://x,https://y") for name in ("BASE", "APP", "ALERT", "OTLP", "COINBASE")),
+        ("SVC_BASE_URL", "https://x.example/path|http://y.example"),
+        ("SVC_PUBLISH_URL", "s3://one,s3://two"),
+        ("SVC_LEDGER_URL", "postgresql+psycopg://one/svc,postgresql+psycopg://two/svc"),
+        ("SVC_RPC_URLS", "http://a.example;http://b.example"),
+        ("SVC_RPC_URLS", "http://a.example/v2/KEY;http://b.example/v2/KEY"),
+        ("SVC_RPC_URLS", "http://a.example, http://b.example|http://c.example"),
+    ],
+)
+def test_several_addresses_in_place_of_one_are_refused(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings()
+    rule = "it contains several addresses; only SVC_RPC_URLS takes several, separated by commas"
+    assert refused.value.what == f"{name}: {rule}."
+
+
+@pytest.mark.parametrize(
+    "value", ["https://my_host:81/a,b;c", "https://jürg.example", "http://[::1]:8080", "http://[fe80::1%25eth0]"]
+)
+def test_an_unusual_address_is_taken(monkeypatch, value):
+    monkeypatch.setenv("SVC_BASE_URL", value)
+    assert load_settings().base_url == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "taken"),
+    [
+        ("SVC_DEMO", "true", True),
+        ("SVC_PORT", "8001", 8001),
+        ("SVC_HOST", "svc.example", "svc.example"),
+        ("SVC_DATA_DIR", "/tmp/x", Path("/tmp/x")),
+        ("SVC_LOG_FORMAT", "json", "json"),
+        ("SVC_BASE_URL", "https://svc.example/", "https://svc.example"),
+        ("SVC_MASTER_SECRET", "m" * 32, SecretStr("m" * 32)),
+        ("SVC_RPC_URLS", "http://127.0.0.1:1", ("http://127.0.0.1:1",)),
+    ],
+)
+def test_spaces_around_a_value_are_ignored(tmp_path, monkeypatch, name, value, taken):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f'{name}="  {value} "\n')
+    assert getattr(load_settings({}), name.removeprefix("SVC_").lower()) == taken
+    monkeypatch.setenv(name, f"\t{value} ")
+    assert getattr(load_settings(), name.removeprefix("SVC_").lower()) == taken
+
+
+def test_a_value_of_spaces_is_unset_like_an_empty_one(monkeypatch):
+    monkeypatch.setenv("SVC_HOST", "  ")
+    monkeypatch.setenv("SVC_TOKEN_ADDRESS", " ")
+    settings = load_settings()
+    assert (settings.host, settings.token_address) == ("127.0.0.1", None)
+
+
+@pytest.mark.parametrize("name", ["SVC_DATA_DIR", "SVC_SIGNING_KEY_FILE", "SVC_RELAYER_KEY_FILE", "SVC_TOKENS_FILE"])
+def test_a_path_may_begin_with_the_home_directory(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/op")
+    monkeypatch.setenv("SVC_PARTITION_BLOCKS", "50")
+    monkeypatch.setenv("SVC_PUBLISH_URL", "s3://bucket")
+    (tmp_path / ".env").write_text(f"{name}=~/d\n")
+    assert getattr(load_settings({}), name.removeprefix("SVC_").lower()) == Path("/home/op/d")
+    monkeypatch.setenv(name, "~")
+    assert getattr(load_settings(), name.removeprefix("SVC_").lower()) == Path("/home/op")
 
 
 @pytest.mark.parametrize("name", ["SVC_BASE_URL", "SVC_APP_URL"])
