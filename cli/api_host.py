@@ -16,21 +16,23 @@ from cli.serve import STOP_WITHIN_S, refuse_foreign_generation
 from cli.supervise import Children, PartEnded, end_leftovers, only_one
 from contracts.errors import SettingsInvalid
 from contracts.secrets import require_secrets
-from contracts.settings import Settings
+from contracts.settings import PREFIX, Settings
 from warehouse.discovery.processes import CHILDREN_FILE
 from warehouse.publish.stored_generations import Origin, origin_of
 
 SVC = Path(sys.executable).with_name("svc")
 LOOK_EVERY_S = 0.2
 FOLLOWER_ENDS_S = 1.0
+SHARED = ("publish_url", "ledger_url", "master_secret", "signing_key_file")
+"""Settings that all hosts share."""
 
 
 def api(workers: int, as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
-        origin = origin_of(settings)
-        require_shared_ledger(settings)
+        require_shared(settings)
         require_secrets(settings)
+        origin = origin_of(settings)
         make_data_dir(settings.data_dir)
         refuse_foreign_generation(settings)
         configure_logs(settings.log_format)
@@ -46,11 +48,14 @@ def api(workers: int, as_json: bool) -> None:
                 _serve(settings, Children(record, settings.drain_seconds + STOP_WITHIN_S + 1.0), workers)
 
 
-def require_shared_ledger(settings: Settings) -> None:
-    """Raises `SettingsInvalid` if this host would have its own keys, quotas and graph instead of shared ones."""
-    if settings.ledger_url is None:
+def require_shared(settings: Settings) -> None:
+    """Raises `SettingsInvalid`, naming all that is missing, if this host would not have the store, keys, quotas and
+    graph of the others."""
+    missing = [PREFIX + name.upper() for name in SHARED if getattr(settings, name) is None]
+    if missing:
         raise SettingsInvalid(
-            "SVC_LEDGER_URL is not set.", cure="Set the PostgreSQL address that all hosts share, or use `svc serve`."
+            f"An API host needs settings that are not set here: {', '.join(missing)}.",
+            cure="Set them as docs/operations.md shows under `More than one machine`, or use `svc serve`.",
         )
 
 

@@ -13,6 +13,7 @@ from cli.signals import while_signals_end
 from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import RunBusy, SettingsInvalid
 from contracts.publish.routes import file_of
+from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from contracts.token.holder_documents import TokenHolders
 from warehouse.cycles import while_importing
@@ -37,6 +38,7 @@ def run(*, snapshot: bool, as_json: bool) -> None:
         settings = effective_settings()
         refuse_without_chain(settings)
         refuse_other_address(settings)
+        require_secrets(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
         with while_signals_end(), while_importing():
@@ -95,6 +97,7 @@ def publish(as_json: bool) -> None:
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_other_address(settings)
+        require_secrets(settings)
         make_data_dir(settings.data_dir)
         configure_logs(settings.log_format)
         with while_signals_end(), while_importing():

@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from contracts.errors import SettingsInvalid
-from contracts.settings import Settings
+from contracts.settings import PREFIX, Settings
 
 SHORTEST_MASTER_SECRET = 32
 """Minimum length of the master secret, in characters; 32 hex digits contain 128 bits."""
@@ -39,27 +39,35 @@ def derive_secrets(master: str) -> DerivedSecrets:
     )
 
 
+_MADE_WITH = {
+    "master_secret": "SVC_MASTER_SECRET to the output of `openssl rand -hex 32`",
+    "signing_key_file": "SVC_SIGNING_KEY_FILE to a file of `openssl genpkey -algorithm ed25519 -out FILE`",
+}
+"""The secrets that processes on one ledger share -> what to set them to."""
+
+
 def require_secrets(settings: Settings) -> None:
-    """Raises `SettingsInvalid` if a required secret is not set or is too short.
+    """Raises `SettingsInvalid` if required secrets are not set, naming all of them, or if the master secret is too
+    short.
 
     Processes on several hosts may share a PostgreSQL ledger, so none of them may generate its own secret.
     """
-    if settings.master_secret is not None:
-        if len(settings.master_secret.get_secret_value()) < SHORTEST_MASTER_SECRET:
-            raise SettingsInvalid(
-                f"SVC_MASTER_SECRET has fewer than {SHORTEST_MASTER_SECRET} characters.",
-                cure="Set it to the output of `openssl rand -hex 32`, the same for every process.",
-            )
-    elif settings.ledger_url is not None:
-        raise SettingsInvalid(
-            "SVC_MASTER_SECRET is not set, and SVC_LEDGER_URL requires it.",
-            cure="Set it to the output of `openssl rand -hex 32`, the same for every process on that ledger.",
+    missing = [name for name in _MADE_WITH if settings.ledger_url is not None and getattr(settings, name) is None]
+    faults = []
+    if missing:
+        names = " and ".join(PREFIX + name.upper() for name in missing)
+        faults.append(
+            f"{names} are not set, and SVC_LEDGER_URL requires them."
+            if len(missing) > 1
+            else f"{names} is not set, and SVC_LEDGER_URL requires it."
         )
-    if settings.ledger_url is not None and settings.signing_key_file is None:
-        raise SettingsInvalid(
-            "SVC_SIGNING_KEY_FILE is not set, and SVC_LEDGER_URL requires it.",
-            cure="Create a key with `openssl genpkey -algorithm ed25519 -out FILE` and set it for every process.",
-        )
+    master = settings.master_secret
+    if master is not None and len(master.get_secret_value()) < SHORTEST_MASTER_SECRET:
+        faults.append(f"SVC_MASTER_SECRET has fewer than {SHORTEST_MASTER_SECRET} characters.")
+        missing.insert(0, "master_secret")
+    if faults:
+        wanted = " and ".join(_MADE_WITH[name] for name in missing)
+        raise SettingsInvalid(" ".join(faults), cure=f"Set {wanted}, the same for every process.")
 
 
 def _derive(master: str, purpose: str) -> bytes:

@@ -205,7 +205,8 @@ class Settings(BaseSettings):
     )
     data_dir: FilePath = Field(default=Path("var"), description="Directory of warehouse, ledger and generations")
     ledger_url: StoreAddress | None = Field(
-        default=None, description="postgresql+psycopg://...; default is SQLite in DATA_DIR"
+        default=None,
+        description="postgresql+psycopg://..., with MASTER_SECRET and SIGNING_KEY_FILE; default is SQLite in DATA_DIR",
     )
     rpc_urls: WebAddresses = Field(
         default=(),
@@ -282,10 +283,12 @@ class Settings(BaseSettings):
         default=None, description="Signs hand-off requests to the companion application"
     )
     master_secret: SecretStr | None = Field(
-        default=None, description="Root of derived secrets; generated into DATA_DIR when unset"
+        default=None,
+        description="Root of derived secrets; generated in DATA_DIR when unset, required with LEDGER_URL",
     )
     signing_key_file: FilePath | None = Field(
-        default=None, description="Ed25519 key for receipts and documents; generated into DATA_DIR when unset"
+        default=None,
+        description="Ed25519 key of documents and receipts; generated in DATA_DIR when unset, required with LEDGER_URL",
     )
     relayer_key_file: FilePath | None = Field(
         default=None,

@@ -24,8 +24,11 @@ from pipelines.run_status import record_run_status
 from pipelines.runs import end_lost_runs, opened_instance, unfinished_runs
 from pipelines.schedules import CHAIN_JOB, JOBS, MARKET_LANE, Job, moved_assets, quiet_console
 from pipelines.token.holder_assets import ListConfig
+from pipelines.token.partitions import further_tokens
+from warehouse.access.signing_keys import SigningKeys
 from warehouse.duck.connection import run_lock
 from warehouse.publish.generations import current_generation
+from warehouse.token.partition_store import partition_store
 
 LOST_EVENT = "Exception while writing logger call to event log"
 
@@ -44,8 +47,10 @@ class PipelineReport:
 def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     """Runs the due jobs, then ends trials, and erases from the files what owners erased if that is due.
 
-    Raises the errors of all of them, and `KeyboardInterrupt` if a signal ends a run.
+    Raises the errors of all of them, and `KeyboardInterrupt` if a signal ends a run. Raises the errors of unusable
+    settings before it begins, so that no job is recorded as failed.
     """
+    _read_named_files(settings)
     try:
         report = _run_with_records(settings, snapshot=snapshot)
     except dg.DagsterExecutionInterruptedError:
@@ -54,6 +59,14 @@ def run_pipeline(settings: Settings, *, snapshot: bool) -> PipelineReport:
     if files_due_for_erasures(settings, datetime.now(UTC)) is not None:
         erase_for_owners(settings)
     return report
+
+
+def _read_named_files(settings: Settings) -> None:
+    """Reads the files that the settings name. The signing key would be read only after the chain."""
+    SigningKeys(settings).current()
+    further_tokens(settings)
+    if settings.partition_blocks is not None:
+        partition_store(settings)
 
 
 def _run_with_records(settings: Settings, *, snapshot: bool) -> PipelineReport:

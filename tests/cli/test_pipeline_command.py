@@ -99,6 +99,45 @@ def test_without_a_chain_to_read_the_pipeline_is_refused(svc: Svc):
     assert "svc run" in said(result)["cure"]
 
 
+@pytest.mark.parametrize("command", [("pipeline", "run"), ("publish",)])
+def test_missing_secrets_are_refused_before_anything_is_written(svc: Svc, tmp_path: Path, command: tuple[str, ...]):
+    ledger = {"SVC_RPC_URLS": "http://127.0.0.1:9", "SVC_LEDGER_URL": "postgresql+psycopg://127.0.0.1:9/svc"}
+    result = svc(*command, "--json", **ledger)
+    assert (result.exit_code, said(result)["code"]) == (2, "settings_invalid")
+    assert said(result)["detail"] == (
+        "SVC_MASTER_SECRET and SVC_SIGNING_KEY_FILE are not set, and SVC_LEDGER_URL requires them."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "detail"),
+    [
+        ("SVC_SIGNING_KEY_FILE", "The signing key file other.txt holds no private key."),
+        ("SVC_TOKENS_FILE", "SVC_TOKENS_FILE is wrong at its content: Input should be a valid list."),
+    ],
+)
+def test_an_unusable_file_of_a_setting_is_refused_before_the_chain_is_read_and_fails_no_job(
+    svc: Svc, tmp_path: Path, setting: str, detail: str
+):
+    (tmp_path / "other.txt").write_text("not a key")
+    partitions = {"SVC_PARTITION_BLOCKS": "50", "SVC_PUBLISH_URL": f"file://{tmp_path}/store"}
+    with FaultNode(recorded_chain()) as node:
+        chain = {"SVC_RPC_URLS": node.url, "SVC_TOKEN_ADDRESS": TOKEN}
+        result = svc("pipeline", "run", "--json", **chain, **partitions, **{setting: "other.txt"})
+        assert node.calls == []
+    assert (result.exit_code, said(result)["detail"]) == (2, detail)
+    assert read_run_status(tmp_path / "var").jobs == {}
+
+
+def test_an_api_host_names_all_settings_that_it_lacks(svc: Svc):
+    result = svc("api", "--json", SVC_LEDGER_URL="postgresql+psycopg://127.0.0.1:9/svc")
+    assert (result.exit_code, said(result)["detail"]) == (
+        2,
+        "An API host needs settings that are not set here: SVC_PUBLISH_URL, SVC_MASTER_SECRET, SVC_SIGNING_KEY_FILE.",
+    )
+
+
 def test_the_report_of_a_run_is_one_json_value_and_a_run_for_another_token_exits_with_2(svc_of_few: Svc):
     with RecordedNode(recorded_chain()) as node:
         result = svc_of_few("pipeline", "run", "--json", SVC_RPC_URLS=node.url, SVC_TOKEN_ADDRESS=TOKEN)
