@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from contracts.errors import DiskFull, SettingsInvalid, StoreUnusable
+from contracts.errors import SettingsInvalid, StoreUnusable
 from contracts.settings import PREFIX, Settings, load_settings, web_address
 from warehouse.file_modes import correct_modes, make_data_directory
-from warehouse.full_disk import free_space, is_full
+from warehouse.full_disk import not_written
 from warehouse.publish.generations import current_generation
 
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -74,9 +74,7 @@ def make_data_dir(data_dir: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        if is_full(data_dir, error):
-            raise DiskFull(f"{data_dir} can't be written: {error.strerror}.", cure=free_space(data_dir)) from None
-        raise StoreUnusable(
+        raise not_written(str(data_dir), data_dir, error) or StoreUnusable(
             f"{data_dir} can't be written: {error.strerror}.",
             cure="Make it writable, or set SVC_DATA_DIR to another directory.",
         ) from None

@@ -5,15 +5,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cli.signals import EXIT_CODE, INTERRUPTED
-from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
+from contracts.errors import OperatorProblem, StoreUnusable
 from contracts.times import utc_text
-from warehouse.full_disk import free_space, is_full
+from warehouse.full_disk import not_written
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print a single JSON value on stdout, and nothing else.")]
 
@@ -46,13 +45,9 @@ def operator_problem(error: OperatorProblem | OSError) -> OperatorProblem:
     the disk is full."""
     if isinstance(error, OperatorProblem):
         return error
-    if is_full(Path(error.filename or "."), error):
-        written = "A file" if error.filename is None else str(error.filename)
-        where = "SVC_DATA_DIR" if error.filename is None else str(error.filename)
-        return DiskFull(f"{written} can't be written: {error.strerror}.", cure=free_space(where))
-    place = "A file" if error.filename is None else str(error.filename)
-    return StoreUnusable(
-        f"{place} can't be used: {error.strerror or error}.",
+    file = "A file" if error.filename is None else str(error.filename)
+    return not_written(file, error.filename or "SVC_DATA_DIR", error) or StoreUnusable(
+        f"{file} can't be used: {error.strerror or error}.",
         cure="Give this user access to it, or move it away if it is not what its name says; then run `svc doctor`.",
     )
 

@@ -23,6 +23,7 @@ from contracts.errors import ImportRefused, RequestProblem, StoreUnusable
 from contracts.settings import Settings
 from contracts.world.graph_formats import Format, written
 from contracts.world.proposal import Actor
+from warehouse.full_disk import not_written
 from warehouse.ledger.ledger import Ledger
 from warehouse.publish.generations import current_generation, current_pointer
 from warehouse.world.events import head_revision
@@ -72,7 +73,7 @@ def _replacing(file: Path) -> Iterator[BinaryIO]:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     except OSError as error:
-        raise StoreUnusable(
+        raise not_written(str(file), file, error) or StoreUnusable(
             f"{file} can't be written: {error.strerror}.",
             cure="Pass a file in an existing folder to which you may write.",
         ) from None

@@ -4,9 +4,9 @@ import json
 from functools import reduce
 from pathlib import Path
 
-from contracts.errors import DiskFull, OperatorProblem, StoreUnusable
+from contracts.errors import OperatorProblem, StoreUnusable
 from warehouse.file_modes import make_data_directory, make_private_directory
-from warehouse.full_disk import free_space, is_full
+from warehouse.full_disk import not_written
 
 # Runs go to the warm worker at once, which queues them: Dagster's own queue is polled only every few seconds.
 # Monitoring ends runs that no worker takes, that outlive their worker or that hang. A slice of a chain takes a minute.
@@ -123,6 +123,7 @@ def prepare_workspace(home: Path, socket: Path) -> Path:
 
 def diary_unusable(home: Path, why: str, error: BaseException) -> OperatorProblem:
     """Returns the problem with a Dagster home whose storage can't be opened or written because of `error`."""
-    if is_full(home, error):
-        return DiskFull(f"Dagster's records in {home} can't be written: the disk is full.", cure=free_space(home))
-    return StoreUnusable(f"Dagster's records in {home} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}")
+    records = f"Dagster's records in {home}"
+    return not_written(records, home, error) or StoreUnusable(
+        f"{records} can't be used: {why}.", cure=f"Move {home} away: {DIARY_CURE}"
+    )

@@ -4,6 +4,8 @@ import errno
 import shutil
 from pathlib import Path
 
+from contracts.errors import DiskFull
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 LEAST_FREE_BYTES = 8_000_000
@@ -34,3 +36,11 @@ def has_no_room(place: Path) -> bool:
 def free_space(place: Path | str) -> str:
     """Returns the cure that error texts give for a full disk."""
     return f"Free space on the disk of {place}, and try again; nothing has to be moved."
+
+
+def not_written(what: str, place: Path | str, error: BaseException) -> DiskFull | None:
+    """Returns the problem if an error on writing `what` at `place` was caused by a full disk, or None."""
+    if not is_full(Path(place), error):
+        return None
+    why = getattr(error, "strerror", None) or "the disk is full"  # or a quota is
+    return DiskFull(f"{what} can't be written: {why}.", cure=free_space(place))

@@ -2,16 +2,21 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pysqlite3.dbapi2 as sqlite
 import pytest
 from small_disk import fill, small_disk
 
+from contracts.access.signing import key_text, new_private_key
 from contracts.errors import DiskFull, StoreUnusable
+from contracts.settings import Settings
 from pipelines.instance import diary_unusable
+from warehouse.access.signing_keys import SigningKeys
 from warehouse.full_disk import is_full
+from warehouse.ledger.master_secret import load_secrets
 
 
 def sqlite_error(name: str, text: str) -> sqlite.OperationalError:
@@ -68,6 +73,42 @@ def test_an_error_that_says_nothing_of_room_is_a_full_disk_s_where_hardly_anythi
 )
 def test_another_fault_on_a_full_disk_stays_that_fault(full: Path, error: Exception):
     assert not is_full(full, error)
+
+
+def written_secret(data_dir: Path) -> None:
+    load_secrets(Settings(_env_file=None, data_dir=data_dir))
+
+
+def written_signing_key(data_dir: Path) -> None:
+    SigningKeys(Settings(_env_file=None, data_dir=data_dir)).current()
+
+
+def rotated_signing_key(data_dir: Path) -> None:
+    SigningKeys(Settings(_env_file=None, data_dir=data_dir, signing_key_file=data_dir / "k.pem")).rotate(
+        datetime.now(UTC)
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "file"),
+    [
+        (written_secret, "The master secret {}/master.secret"),
+        (written_signing_key, "The signing key file {}/signing.pem"),
+        (rotated_signing_key, "The signing key file {}/k.pem"),
+    ],
+)
+def test_a_key_that_a_full_disk_keeps_from_being_written_is_cured_by_space(
+    tmp_path: Path, write: Callable[[Path], None], file: str
+):
+    with small_disk(tmp_path / "small", otherwise="nothing else has a disk of its own") as place:
+        (place / "k.pem").write_text(key_text(new_private_key()))
+        fill(place / "filler", leave=0)
+        with pytest.raises(DiskFull) as caught:
+            write(place)
+        assert caught.value.what == f"{file.format(place)} can't be written: No space left on device."
+        assert caught.value.cure.startswith("Free space on the disk of ")
+        (place / "filler").unlink()
+        write(place)
 
 
 def test_dagster_s_records_are_moved_away_only_where_the_disk_has_room(tmp_path: Path, full: Path):

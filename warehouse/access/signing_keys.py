@@ -8,10 +8,11 @@ from datetime import datetime
 from pathlib import Path
 
 from contracts.access.signing import ACTIVE_AFTER, KeySet, SigningKey, key_text, new_private_key, parse_key_set
-from contracts.errors import StoreUnusable
+from contracts.errors import OperatorProblem, StoreUnusable
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
 from warehouse.file_modes import make_data_directory, write_private_file
+from warehouse.full_disk import not_written
 
 SIGNING_KEY_FILE = "signing.pem"
 
@@ -26,7 +27,7 @@ class SigningKeys:
         self._cached: tuple[tuple[int, int, int], KeySet] | None = None
 
     def current(self) -> KeySet:
-        """Returns the file's current keys. Raises `SettingsInvalid`, `StoreUnusable`."""
+        """Returns the file's current keys. Raises `SettingsInvalid`, `StoreUnusable`, `DiskFull`."""
         try:
             if not self._named and not self._path.exists():
                 make_data_directory(self._path.parent)
@@ -46,7 +47,7 @@ class SigningKeys:
     def rotate(self, now: datetime) -> SigningKey:
         """Adds a key that is published at once and starts signing when every cache of the old key set has expired.
 
-        Raises `SettingsInvalid`, `StoreUnusable`.
+        Raises `SettingsInvalid`, `StoreUnusable`, `DiskFull`.
         """
         self.current()
         private = new_private_key()
@@ -59,8 +60,9 @@ class SigningKeys:
         return self.current().keys[-1]
 
 
-def _unusable(path: Path, error: OSError | UnicodeDecodeError) -> StoreUnusable:
-    return StoreUnusable(
-        f"The signing key file {path} can't be read or written: {getattr(error, 'strerror', 'not text')}.",
+def _unusable(path: Path, error: OSError | UnicodeDecodeError) -> OperatorProblem:
+    file = f"The signing key file {path}"
+    return not_written(file, path, error) or StoreUnusable(
+        f"{file} can't be read or written: {getattr(error, 'strerror', 'not text')}.",
         cure="Give this user access to the file and its directory, or set SVC_SIGNING_KEY_FILE.",
     )

@@ -139,7 +139,11 @@ _SQLITE_PROBLEMS = (
     ("SQLITE_CORRUPT", "is damaged", "Move it aside with its -wal and -shm files and restore a backup."),
     ("SQLITE_NOTADB", "is not an SQLite database", "Move it aside and restore a backup, or start with a new one."),
     ("SQLITE_READONLY", "is read-only", "Give this user write access to the file and its directory."),
-    ("SQLITE_CANTOPEN", "can't be opened", "Give this user write access to the file and its directory."),
+    (
+        "SQLITE_CANTOPEN",
+        "can't be opened",
+        "Free space if the disk is full, or else give this user write access to the file and its directory.",
+    ),
     ("SQLITE_PERM", "can't be opened", "Give this user write access to the file and its directory."),
     ("SQLITE_FULL", "has no room left", "Free some disk space; nothing half-written was kept."),
     (
