@@ -156,6 +156,7 @@ class _Service:
             self._announce("stopped", f"every process ended in {time.monotonic() - started:.1f} s")
 
     def _start(self, sockets: Path) -> None:
+        self._children.sweep_if_killed()
         if not self._settings.rpc_urls:
             self._start_demo()
         settings = self._settings

@@ -1,23 +1,27 @@
-"""Supervises child processes, such as those of `svc run`: starts each in its own group, stops all, and finds them after
-a `kill -9`."""
+"""Supervises child processes, such as those of `svc run`: starts each in its own group, and stops all.
+
+After a `kill -9` of the supervisor a further process, the sweeper, stops them. After one of both the next supervisor
+does.
+"""
 
 import fcntl
 import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import psutil
 
 from contracts.errors import OperatorProblem, StoreUnusable
-from warehouse.discovery.processes import read_children
+from warehouse.discovery.processes import Child, read_children
 
 LOG_BYTES = 5_000_000
 """A log that has grown beyond this is renamed to `<name>.1`, replacing the previous one."""
@@ -47,13 +51,28 @@ class PartEnded(OperatorProblem):
 
 @dataclass(eq=False)
 class Children:
-    """The processes of one supervisor. `record` is the file that lists them for the next supervisor."""
+    """The processes of one supervisor. `record` is the file in the data directory that lists them for the next
+    supervisor."""
 
     record: Path
     stop_timeout_s: float = STOP_TIMEOUT_S
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
     _again: dict[str, Callable[[], None]] = field(default_factory=dict, init=False)
     _restarts_s: dict[str, list[float]] = field(default_factory=dict, init=False)
+    _sweeper: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def sweep_if_killed(self) -> None:
+        """Starts the sweeper, unless it is running. `start` does this too."""
+        if self._sweeper is None:
+            self._sweeper = subprocess.Popen(
+                [sys.executable, "-P", "-m", "cli.sweeper", str(self.record.parent.absolute())],
+                bufsize=0,
+                start_new_session=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            self._write_record()
 
     def start(
         self,
@@ -85,6 +104,7 @@ class Children:
             self._again[name] = lambda: self.start(name, again or command, environment, log, restarted=True)
         if log and child.stdout:
             threading.Thread(target=_keep_log, args=(child.stdout, log), name=f"log of {name}", daemon=True).start()
+        self.sweep_if_killed()
         self._write_record()
 
     def ended(self) -> dict[str, int]:
@@ -97,15 +117,24 @@ class Children:
         Kills the rest of an ended child's group first. Does not restart a child that ends repeatedly.
         """
         names = []
+        if self._sweeper is not None and self._sweeper.poll() is not None and self._may_restart("sweeper"):
+            self._end_sweeper()
+            self.sweep_if_killed()
         for name in self.ended():
-            now_s = time.monotonic()
-            recent_s = [at_s for at_s in self._restarts_s.get(name, ()) if now_s - at_s < RESTARTS_WITHIN_S]
-            if name in self._again and len(recent_s) < RESTARTS_AT_MOST:
+            if name in self._again and self._may_restart(name):
                 _signal_group(self._running[name].pid, signal.SIGKILL)
-                self._restarts_s[name] = [*recent_s, now_s]
                 self._again[name]()
                 names.append(name)
         return names
+
+    def _may_restart(self, name: str) -> bool:
+        """Returns False for a child that has ended repeatedly, and counts this restart otherwise."""
+        now_s = time.monotonic()
+        recent_s = [at_s for at_s in self._restarts_s.get(name, ()) if now_s - at_s < RESTARTS_WITHIN_S]
+        if len(recent_s) >= RESTARTS_AT_MOST:
+            return False
+        self._restarts_s[name] = [*recent_s, now_s]
+        return True
 
     def stop(self) -> None:
         """Stops every group: sends SIGTERM, and SIGKILL to the rest after `stop_timeout_s`."""
@@ -122,17 +151,25 @@ class Children:
             child.wait()
         self._running.clear()
         self._again.clear()
+        self._end_sweeper()
         self.record.unlink(missing_ok=True)
 
+    def _end_sweeper(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.kill()  # before its pipe ends
+            self._sweeper.communicate()
+            self._sweeper = None
+
     def _write_record(self) -> None:
-        rows = [
-            {"name": name, "pid": child.pid, "created_at": psutil.Process(child.pid).create_time()}
-            for name, child in self._running.items()
-            if child.poll() is None
-        ]
+        """Lists the children for the sweeper, and with the sweeper itself for the next supervisor."""
+        children = list(_rows(self._running))
         draft = self.record.with_suffix(".tmp")
-        draft.write_text(json.dumps(rows))
+        assert self._sweeper is not None and self._sweeper.stdin is not None
+        draft.write_text(json.dumps([*children, *_rows({"sweeper": self._sweeper})]))
         draft.replace(self.record)
+        line = json.dumps({"children": children, "stop_timeout_s": self.stop_timeout_s})
+        with suppress(BrokenPipeError):  # it was killed, and `restart_ended` starts another
+            self._sweeper.stdin.write(f"{line}\n".encode())
 
 
 @contextmanager
@@ -149,8 +186,21 @@ def only_one(lock: Path) -> Iterator[None]:
         yield
 
 
+def end_orphans(children: Sequence[Child], timeout_s: float) -> None:
+    """Stops the groups of a supervisor that is gone: sends SIGTERM, and SIGKILL to the rest after `timeout_s`."""
+    leaders = [process for child in children if (process := child.process()) is not None]
+    below = []
+    for leader in leaders:
+        with suppress(psutil.NoSuchProcess):
+            below += leader.children(recursive=True)
+        _signal_group(leader.pid, signal.SIGTERM)
+    for process in psutil.wait_procs([*leaders, *below], timeout=timeout_s)[1]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
 def end_leftovers(record: Path) -> int:
-    """Kills the groups that a killed supervisor left running. Returns their number."""
+    """Kills the groups that a killed supervisor and its killed sweeper left running. Returns their number."""
     if not record.exists():
         return 0
     try:
@@ -178,6 +228,12 @@ def _keep_log(output: IO[bytes], path: Path) -> None:
                     path.replace(path.with_name(f"{path.name}.1"))
                 with path.open("ab") as log:
                     log.write(chunk)
+
+
+def _rows(processes: Mapping[str, subprocess.Popen[bytes]]) -> Iterator[dict[str, Any]]:
+    for name, process in processes.items():
+        if process.poll() is None:
+            yield {"name": name, "pid": process.pid, "created_at": psutil.Process(process.pid).create_time()}
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

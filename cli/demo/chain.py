@@ -88,7 +88,7 @@ class DemoChain:
         directory = DemoDirectory(data_dir)
         with ExitStack() as resources:
             resources.enter_context(directory.held())
-            _adopt_orphan(directory, say)
+            adopt_orphan(directory, say)
             if reset:
                 directory.reset()
             node: Anvil | RecordedNode
@@ -213,7 +213,7 @@ def consistent_state(rpc: Rpc) -> bytes:
     raise RpcError(f"blocks came in during each of {_DUMP_ATTEMPTS} dumps")
 
 
-def _adopt_orphan(directory: DemoDirectory, say: Say) -> None:
+def adopt_orphan(directory: DemoDirectory, say: Say) -> None:
     """Saves the newest state of a node that a killed service left running, then ends the node.
 
     Only a process whose command line names this directory is ours; another process that got the same id is left alone.

@@ -51,7 +51,7 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     assert holders["consistency"]["proof"]["verdict"] == "proven"
     assert {"raw_chain__transfers", "document/api/token/holders"} <= assets_of_dagster(installation)
     running = set(re.findall(r'svc_process_start_time_seconds\{part="(.*?)"\}', installation.get("/metrics").text))
-    assert running == {"api", "worker", "dagster code server", "dagster web server", "dagster daemon"}
+    assert running == {"api", "worker", "dagster code server", "dagster web server", "dagster daemon", "sweeper"}
     assert "already" in installation.svc("run").stderr
     for arguments in COMMANDS:
         said = installation.called(
@@ -68,13 +68,13 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
     orphans = service.descendants()
     service.process.kill()
     service.process.wait()
+    assert [process for process in psutil.wait_procs(orphans, timeout=HANG_S)[1] if not is_zombie(process)] == []
 
     last = installation.run()
     assert "continuing at block" in last.wait_for("chain")
     last.wait_for("api ")
     if ROUNDS > 1:
         last.wait_for("pipeline ")
-    assert [process for process in psutil.wait_procs(orphans, timeout=HANG_S)[1] if not is_zombie(process)] == []
     assert installation.get("/api/token/holders").json()["consistency"]["proof"]["verdict"] == "proven"
     everything = last.descendants()
     psutil.Process(json.loads((installation.data_dir / "demo/demo.json").read_text())["pid"]).kill()

@@ -1,8 +1,11 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -60,28 +63,88 @@ def test_a_child_that_ended_is_reported_with_its_code(tmp_path: Path):
     children.stop()
 
 
-def test_the_next_supervisor_ends_what_a_killed_one_left_running(tmp_path: Path):
-    record = tmp_path / "children.json"
-    supervisor = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import os, sys, time\n"
-            "from pathlib import Path\n"
-            "from cli.supervise import Children\n"
-            f"children = Children(Path({str(record)!r}))\n"
-            "children.start('left', [sys.executable, '-c', 'import time; time.sleep(60)'], os.environ)\n"
-            "time.sleep(60)",
-        ]
+SUPERVISOR = """
+import os, sys, time
+from pathlib import Path
+from cli.supervise import Children
+children = Children(Path(sys.argv[1]), stop_timeout_s=0.5)
+children.start('left', [sys.executable, '-c', sys.argv[2]], os.environ)
+children.start('last', [sys.executable, '-c', 'import time; time.sleep(60)'], os.environ)
+print('started', flush=True)
+while True:
+    children.restart_ended()
+    time.sleep(0.05)
+"""
+
+
+@contextmanager
+def supervisor(record: Path, script: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
+    """Runs a supervisor with a child, and yields the pids of its processes by name."""
+    command = [sys.executable, "-c", SUPERVISOR, str(record), script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == "started\n"
+            yield process, pids_of(record)
+        finally:
+            process.kill()
+            process.wait()
+            end_leftovers(record)
+
+
+def pids_of(record: Path) -> dict[str, int]:
+    return {row["name"]: row["pid"] for row in json.loads(record.read_text())}
+
+
+def test_a_killed_supervisor_s_children_end_like_those_of_a_stopped_one(tmp_path: Path):
+    writes = (
+        "import pathlib, signal, sys, time\n"
+        f"signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path({str(tmp_path / 'ended')!r}).touch(), sys.exit()))\n"
+        f"pathlib.Path({str(tmp_path / 'ready')!r}).touch()\n"
+        "time.sleep(60)"
     )
-    wait_for(record.exists)
-    left = json.loads(record.read_text())[0]["pid"]
-    supervisor.kill()
-    supervisor.wait()
-    assert alive(left)
-    assert end_leftovers(record) == 1
-    wait_for(lambda: not alive(left))
-    assert end_leftovers(record) == 0
+    with supervisor(tmp_path / "children.json", writes) as (process, pids):
+        assert set(pids) == {"left", "last", "sweeper"}
+        wait_for((tmp_path / "ready").exists)
+        process.kill()
+        wait_for(lambda: not any(map(alive, pids.values())))
+        assert (tmp_path / "ended").exists()
+
+
+def test_a_killed_supervisor_s_child_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path):
+    stubborn = (
+        "import pathlib, signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], restore_signals=False)\n"
+        f"pathlib.Path({str(tmp_path / 'ready')!r}).write_text(str(child.pid))\n"
+        "time.sleep(60)"
+    )
+    with supervisor(tmp_path / "children.json", stubborn) as (process, pids):
+        wait_for(lambda: (tmp_path / "ready").exists() and (tmp_path / "ready").read_text())
+        process.kill()
+        wait_for(lambda: not any(map(alive, [*pids.values(), int((tmp_path / "ready").read_text())])))
+
+
+def test_a_sweeper_that_is_killed_is_started_again(tmp_path: Path):
+    record = tmp_path / "children.json"
+    with supervisor(record, "import time; time.sleep(60)") as (process, pids):
+        os.kill(pids["sweeper"], signal.SIGKILL)
+        wait_for(lambda: pids_of(record).get("sweeper") not in (None, pids["sweeper"]))
+        pids = pids_of(record)
+        process.kill()
+        wait_for(lambda: not any(map(alive, pids.values())))
+
+
+def test_the_next_supervisor_ends_what_a_killed_one_with_its_sweeper_left_running(tmp_path: Path):
+    record = tmp_path / "children.json"
+    with supervisor(record, "import time; time.sleep(60)") as (process, pids):
+        os.kill(process.pid, signal.SIGSTOP)
+        os.kill(pids["sweeper"], signal.SIGKILL)
+        process.kill()
+        process.wait()
+        assert alive(pids["left"]) and alive(pids["last"])
+        assert end_leftovers(record) >= 2  # a zombie counts
+        wait_for(lambda: not any(map(alive, pids.values())))
+        assert end_leftovers(record) == 0
 
 
 def test_a_pid_that_now_belongs_to_somebody_else_is_left_alone(tmp_path: Path):
