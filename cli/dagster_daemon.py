@@ -22,6 +22,7 @@ with while_importing():
 
     from cli.dagster_logs import configure_dagster_logs
     from cli.dagster_workspace import open_workspace
+    from contracts.settings import load_settings
 
 RELOADED_EVERY_S = 1800.0
 """Time between two loads of a code location that loaded successfully."""
@@ -59,11 +60,10 @@ def main() -> None:
     """Parses the arguments that `svc run` passes, and runs until a signal arrives."""
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_daemon", description=__doc__)
     parser.add_argument("--workspace", type=Path, required=True)
-    parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     arguments = parser.parse_args()
     collect_rarely()
     setup_interrupt_handlers()
-    configure_dagster_logs(arguments.log_format)
+    configure_dagster_logs(load_settings().log_format)
     try:
         with (
             capture_interrupts(),

@@ -7,7 +7,6 @@ import socket
 import sys
 from pathlib import Path
 
-from contracts.settings import Settings
 from pipelines.instance import LOCATION_NAME
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,22 +15,16 @@ LISTENING_WITHIN_S = 300.0
 """Time within which a Dagster code server or web server must listen."""
 
 
-def log_format(settings: Settings) -> str:
-    """Returns the name of the format for Dagster's own log lines."""
-    return "json" if settings.log_format == "json" else "colored"
-
-
-def code_server(socket_path: Path, module: str, settings: Settings, *, lazy: bool) -> list[str]:
+def code_server(socket_path: Path, module: str, *, lazy: bool) -> list[str]:
     """Builds the command of `module`'s code server. A `lazy` one listens first and imports on its first request."""
     command = [sys.executable, "-P", "-m", "cli.dagster_code", "--socket", str(socket_path), "--module-name", module]
     command += ["--working-directory", str(ROOT), "--location-name", LOCATION_NAME]
-    return [*command, "--log-format", log_format(settings), *(["--lazy-load-user-code"] if lazy else [])]
+    return [*command, *(["--lazy-load-user-code"] if lazy else [])]
 
 
-def daemon(workspace: Path, settings: Settings) -> list[str]:
+def daemon(workspace: Path) -> list[str]:
     """Builds the command of Dagster's daemon."""
-    command = [sys.executable, "-P", "-m", "cli.dagster_daemon", "--workspace", str(workspace)]
-    return [*command, "--log-format", log_format(settings)]
+    return [sys.executable, "-P", "-m", "cli.dagster_daemon", "--workspace", str(workspace)]
 
 
 def is_listening(path: Path) -> bool:

@@ -27,13 +27,14 @@ with while_importing():
     from cli.dagster_workspace import open_workspace
     from cli.http_server import serve_until_signal
     from cli.same_origin import LOOPBACK_ADDRESS, SameOrigin
+    from contracts.settings import load_settings
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace.yaml"
 
 
-def serve_dagster(workspace: Path, port: int, log_format: str, *, may_launch: bool) -> None:
+def serve_dagster(workspace: Path, port: int, *, may_launch: bool) -> None:
     """Serves the instance of DAGSTER_HOME until a signal arrives. Without `may_launch`, refuses every mutation."""
-    configure_dagster_logs(log_format)
+    configure_dagster_logs(load_settings().log_format)
     with DagsterInstance.get() as instance:
         instance.optimize_for_webserver(DEFAULT_DB_STATEMENT_TIMEOUT, DEFAULT_POOL_RECYCLE, DEFAULT_POOL_MAX_OVERFLOW)
         with open_workspace(instance, workspace, version=__version__, read_only=not may_launch) as context:
@@ -56,11 +57,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m cli.dagster_web", description=__doc__)
     parser.add_argument("--workspace", type=Path, default=WORKSPACE)
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--log-format", choices=["colored", "json"], default="colored")
     parser.add_argument("--may-launch", action="store_true", help="Let its pages launch runs and switch schedules.")
     arguments = parser.parse_args()
     collect_rarely()
-    serve_dagster(arguments.workspace, arguments.port, arguments.log_format, may_launch=arguments.may_launch)
+    serve_dagster(arguments.workspace, arguments.port, may_launch=arguments.may_launch)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Implements `svc generations`: pushes generations to an object store, follows one, lists generations, rolls back."""
 
 import logging
+import logging.config
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from cli.environment import effective_settings, make_data_dir
 from cli.logs import configure_logs
 from cli.output import operator_problems, print_json, say
 from contracts.errors import ForeignGeneration, GenerationBroken, GenerationUnknown, ObjectStoreAway
+from contracts.logs import log_config
 from contracts.publish.pointers import Pointer
 from contracts.settings import Settings
 from warehouse.discovery.run_status import RunStatus, read_run_status, update_run_status
@@ -37,7 +39,7 @@ def push(*, once: bool, as_json: bool) -> None:
     """Stores each generation of this host as it is published, until stopped."""
     with operator_problems(as_json):
         settings, origin = _settings_and_origin()
-        configure_logs(settings.log_format)
+        _configure_logs(settings, once=once)
         if once:
             pointer = stored_generations.push(origin, settings.data_dir, datetime.now(UTC))
             _print_taken(
@@ -53,7 +55,7 @@ def follow(*, once: bool, as_json: bool) -> None:
     """Downloads each generation that the store points to, until stopped."""
     with operator_problems(as_json):
         settings, origin = _settings_and_origin()
-        configure_logs(settings.log_format)
+        _configure_logs(settings, once=once)
         make_data_dir(settings.data_dir)
         if once:
             _print_taken(
@@ -61,6 +63,14 @@ def follow(*, once: bool, as_json: bool) -> None:
             )
             return
         follow_until(threading.Event(), settings, origin)
+
+
+def _configure_logs(settings: Settings, *, once: bool) -> None:
+    """Configures lines without the time for people who wait for the command, and with it for a log."""
+    if once:
+        configure_logs(settings.log_format)
+    else:
+        logging.config.dictConfig(log_config(settings.log_format))
 
 
 def follow_until(stopping: threading.Event, settings: Settings, origin: stored_generations.Origin) -> None:

@@ -96,7 +96,7 @@ def _start(settings: Settings, children: Children, sockets: Path, count: int, st
     logs = settings.data_dir / "logs"
     make_private_directory(logs)
     socket_path = sockets / "code"
-    code = code_server(socket_path, "pipelines.partition_workers.definitions", settings, lazy=False)
+    code = code_server(socket_path, "pipelines.partition_workers.definitions", lazy=False)
     children.start("dagster code server", code, environment, logs / "workers-code.log", restarted=True)
     deadline_s = time.monotonic() + LISTENING_WITHIN_S
     while not is_listening(socket_path):
@@ -106,9 +106,7 @@ def _start(settings: Settings, children: Children, sockets: Path, count: int, st
         if stopping.wait(0.1):
             return
     workspace = prepare_workspace(home, socket_path)
-    children.start(
-        "dagster daemon", daemon(workspace, settings), environment, logs / "workers-daemon.log", restarted=True
-    )
+    children.start("dagster daemon", daemon(workspace), environment, logs / "workers-daemon.log", restarted=True)
     say(f"{count} workers read partitions of {settings.partition_blocks} blocks into {settings.publish_url}")
 
 

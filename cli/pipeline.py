@@ -1,6 +1,6 @@
 """Implements `svc pipeline` and `svc publish`: runs the pipeline and publishes without any Dagster process."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,7 @@ from cli.output import note, operator_problems, print_json, say
 from cli.signals import while_signals_end
 from contracts.discovery.checks_document import CHECKS_PATH
 from contracts.errors import RunBusy, SettingsInvalid
+from contracts.logs import LogFormat
 from contracts.publish.routes import file_of
 from contracts.secrets import require_secrets
 from contracts.settings import Settings
@@ -31,16 +32,25 @@ DATA_DOCS = "datadocs"
 DATA_DOCS_WAIT_S = 120.0
 
 
+Configure = Callable[[LogFormat], None]
+"""Configures the logs of a command."""
+
+
 def run(*, snapshot: bool, as_json: bool) -> None:
     """Runs what is due. The exit code is 1 if a check found a fault, in this run or, if nothing is new, in an earlier
     one. The table's numbers are published and marked."""
+    run_with(configure_logs, snapshot=snapshot, as_json=as_json)
+
+
+def run_with(configure: Configure, *, snapshot: bool, as_json: bool) -> None:
+    """Does the same with other logs."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_without_chain(settings)
         refuse_other_address(settings)
         require_secrets(settings)
         make_data_dir(settings.data_dir)
-        configure_logs(settings.log_format)
+        configure(settings.log_format)
         with while_signals_end(), while_importing():
             from pipelines.headless import run_pipeline  # Dagster takes seconds to import
 
@@ -94,12 +104,17 @@ def status(as_json: bool) -> None:
 
 
 def publish(as_json: bool) -> None:
+    publish_with(configure_logs, as_json=as_json)
+
+
+def publish_with(configure: Configure, *, as_json: bool) -> None:
+    """Publishes what is known, with other logs."""
     with operator_problems(as_json):
         settings = effective_settings()
         refuse_other_address(settings)
         require_secrets(settings)
         make_data_dir(settings.data_dir)
-        configure_logs(settings.log_format)
+        configure(settings.log_format)
         with while_signals_end(), while_importing():
             from pipelines.initial_publish import publish_initial
 

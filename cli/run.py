@@ -23,7 +23,6 @@ from cli.dagster_processes import (
     code_server,
     daemon,
     is_listening,
-    log_format,
 )
 from cli.demo.chain import CHAIN_ID, DemoChain
 from cli.environment import as_environment, make_data_dir
@@ -183,12 +182,12 @@ class _Service:
             self._announce("object store", f"{settings.publish_url} gets every generation")
 
         socket_path = sockets / "code"
-        server = code_server(socket_path, "pipelines.definitions", settings, lazy=True)
+        server = code_server(socket_path, "pipelines.definitions", lazy=True)
         self._children.start("dagster code server", server, environment, logs / "dagster-code.log", restarted=True)
         self._until_listening(socket_path, LISTENING_WITHIN_S)
         workspace = prepare_workspace(home, socket_path)
         web = [*_module("cli.dagster_web"), "--workspace", str(workspace)]
-        web += ["--port", str(settings.dagster_port), "--log-format", log_format(settings)]
+        web += ["--port", str(settings.dagster_port)]
         web += ["--may-launch"] if self._dagster_launch else []
         self._children.start("dagster web server", web, environment, logs / "dagster-webserver.log")
 
@@ -202,7 +201,7 @@ class _Service:
             self._announce("pipeline", "the first run failed, see above; the schedule keeps trying")
 
         log = logs / "dagster-daemon.log"
-        self._children.start("dagster daemon", daemon(workspace, settings), environment, log, restarted=True)
+        self._children.start("dagster daemon", daemon(workspace), environment, log, restarted=True)
         self._until_answering(f"{self._dagster_url}/server_info", LISTENING_WITHIN_S)
         if self._dagster_launch:
             may = "and launches runs for anyone on this machine"

@@ -9,11 +9,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import typer
 
 from cli import pipeline
+from cli.logs import configure_shown_logs
 from cli.signals import EXIT_CODE, end_on_signals
 from contracts.errors import ConfigurationProblem
 from pipelines.instance import FIRST_RUN_MARK
@@ -24,25 +26,27 @@ def main() -> None:
     """Runs with five descriptors as arguments: for the output and the exit code of the publication, for those of the
     first run, and for the errors of both. A signal in that time ends this process silently.
 
-    Afterwards this process writes to the output with which it was started.
+    Log lines go to the output with which this process was started, and until the first run is done also to the errors,
+    as text for people.
     """
     publication, published, first_run, ended, errors = map(int, sys.argv[1:])
     keep_files_private()
     logging.getLogger("asyncio").addFilter(_is_fault)
     log = os.dup(1)
-    os.dup2(errors, 2)
-    os.close(errors)
+    sys.stderr = os.fdopen(errors, "w", buffering=1)
+    configure = partial(configure_shown_logs, console=sys.stderr)
     try:
-        code = _done(lambda: pipeline.publish(as_json=False), publication, log)
+        code = _done(lambda: pipeline.publish_with(configure, as_json=False), publication, log)
         _report(code, published)
         if code == ConfigurationProblem.exit_code:
             signal.pause()  # `svc run` ends now; the first run would be refused for the same reason, and say so again
-        code = _done(lambda: pipeline.run(snapshot=False, as_json=False), first_run, log)
+        code = _done(lambda: pipeline.run_with(configure, snapshot=False, as_json=False), first_run, log)
     except KeyboardInterrupt:  # tearing down Dagster's objects takes seconds, and DuckDB reports its types as leaks
         os._exit(EXIT_CODE)
     (Path(os.environ["DAGSTER_HOME"]) / FIRST_RUN_MARK).unlink(missing_ok=True)
-    os.dup2(log, 2)
+    os.dup2(log, errors)  # libraries may have kept this `sys.stderr`
     os.close(log)
+    sys.stderr = sys.__stderr__
     _report(code, ended)
     end_on_signals()  # what follows is mostly imports, which may swallow a `KeyboardInterrupt`
     from pipelines import worker  # not before: Dagster takes seconds to import, and the publication needs nothing of it

@@ -59,6 +59,11 @@ def test_the_demo_comes_up_answers_is_killed_and_goes_on(installation: Installat
         )
         assert said.exit_code == 0, (arguments, said.output)
         assert json.loads(said.stdout)["ok"] is True, arguments
+    logs = {log.name: log.read_text() for log in (installation.data_dir / "demo/logs").iterdir()}
+    assert re.search(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO storage of block ", logs["worker.log"], re.MULTILINE)
+    assert any(line.startswith("pipeline  storage of block ") for line in service.lines)
+    assert [name for name, text in logs.items() if "\x1b" in text] == []
+    assert re.fullmatch(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO .*\n)+", logs["dagster-code.log"])
     held = installation.ranges()
     if ROUNDS > 1:
         service.end(signal.SIGTERM)
