@@ -31,6 +31,11 @@ def end_on_signals() -> None:
     _handle_signals(_end)
 
 
+def end_for_good_on_signals() -> None:
+    """Makes a signal end this process on the spot, even if a command that it does later would be interrupted."""
+    _handle_signals(_end_for_good)
+
+
 def interrupt_on_signals() -> None:
     """Makes SIGTERM raise `KeyboardInterrupt`, like Ctrl-C, so that a command can report that it was interrupted."""
     _handle_signals(signal.default_int_handler)
@@ -47,11 +52,11 @@ def while_signals_end() -> Iterator[None]:
 
 
 def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
-    """Sets the handler of both signals, except those that the parent made this process ignore, as a shell does with
-    Ctrl-C for a script's background commands."""
+    """Sets the handler of both signals, except those that end this process for good, and those that the parent made it
+    ignore, as a shell does with Ctrl-C for a script's background commands."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
-            if signal.getsignal(number) is not signal.SIG_IGN:
+            if signal.getsignal(number) not in (signal.SIG_IGN, _end_for_good):
                 signal.signal(number, handler)
 
 
@@ -59,4 +64,8 @@ def _end(number: int, frame: FrameType | None) -> None:
     if "--json" in sys.argv:
         with suppress(OSError):
             os.write(1, json.dumps(INTERRUPTED).encode() + b"\n")
+    os._exit(EXIT_CODE)
+
+
+def _end_for_good(number: int, frame: FrameType | None) -> None:
     os._exit(EXIT_CODE)

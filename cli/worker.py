@@ -3,12 +3,12 @@
 The imports of each take seconds of CPU, which separate processes would spend again.
 """
 
-import logging
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import typer
 
 from cli import pipeline
 from cli.logs import configure_shown_logs
-from cli.signals import EXIT_CODE, end_on_signals
+from cli.signals import end_for_good_on_signals
 from contracts.errors import ConfigurationProblem
 from pipelines.instance import FIRST_RUN_MARK
 from warehouse.file_modes import keep_files_private
@@ -30,41 +30,36 @@ def main() -> None:
     as text for people.
     """
     publication, published, first_run, ended, errors = map(int, sys.argv[1:])
+    end_for_good_on_signals()  # libraries may swallow a `KeyboardInterrupt`, and tearing down Dagster takes seconds
     keep_files_private()
-    logging.getLogger("asyncio").addFilter(_is_fault)
     log = os.dup(1)
     sys.stderr = os.fdopen(errors, "w", buffering=1)
     configure = partial(configure_shown_logs, console=sys.stderr)
-    try:
-        code = _done(lambda: pipeline.publish_with(configure, as_json=False), publication, log)
-        _report(code, published)
-        if code == ConfigurationProblem.exit_code:
-            signal.pause()  # `svc run` ends now; the first run would be refused for the same reason, and say so again
-        code = _done(lambda: pipeline.run_with(configure, snapshot=False, as_json=False), first_run, log)
-    except KeyboardInterrupt:  # tearing down Dagster's objects takes seconds, and DuckDB reports its types as leaks
-        os._exit(EXIT_CODE)
+    code = _done(lambda: pipeline.publish_with(configure, as_json=False), publication, log)
+    _report(code, published)
+    if code == ConfigurationProblem.exit_code:
+        signal.pause()  # `svc run` ends now; the first run would be refused for the same reason, and say so again
+    code = _done(lambda: pipeline.run_with(configure, snapshot=False, as_json=False), first_run, log)
     (Path(os.environ["DAGSTER_HOME"]) / FIRST_RUN_MARK).unlink(missing_ok=True)
     os.dup2(log, errors)  # libraries may have kept this `sys.stderr`
     os.close(log)
     sys.stderr = sys.__stderr__
     _report(code, ended)
-    end_on_signals()  # what follows is mostly imports, which may swallow a `KeyboardInterrupt`
     from pipelines import worker  # not before: Dagster takes seconds to import, and the publication needs nothing of it
 
     worker.main()
 
 
-def _is_fault(record: logging.LogRecord) -> bool:
-    """Decides whether a log line reports a fault: asyncio also logs a signal that interrupts a write to a socket."""
-    return record.exc_info is None or isinstance(record.exc_info[1], Exception)
-
-
 def _done(command: Callable[[], None], output: int, log: int) -> int:
-    """Does a command with `output` as its standard output, which becomes `log` again. Returns its exit code."""
+    """Does a command with `output` as its standard output, which becomes `log` again. Returns its exit code.
+
+    Does it in a thread: in the main one, Dagster would replace the handlers of signals.
+    """
     os.dup2(output, 1)
     os.close(output)
     try:
-        command()
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            thread.submit(command).result()
     except typer.Exit as end:
         return end.exit_code
     except Exception:  # an unforeseen fault fails this command, but not the worker's later runs
