@@ -6,7 +6,8 @@ adds to a `document_reading`. A module imports only modules of its own line belo
 - positions and markup: `findings`, `document_text`, `markdown`, `outlines`, `mails`, `struck`, `inline_markup`
 - words: `vocabulary`, `phrases`, `figures`, `people`, `due_dates`, `segmentation`, `quotations`
 - sentences: `decisions`, `dependencies`, `commitments`
-- contributions to a graph: `document_reading`, `mentions`, `passages`, `parties`, `relations`, `references`
+- contributions to a graph: `predicates`, `document_reading`, `mentions`, `passages`, `parties`, `relations`, `triples`,
+  `references`
 - parts of prose: `labels`, `prose_context`, `titles`, `headings`, `entries`, `labelled_lines`, `tasks`, `conversations`
 - whole documents: `prose`, `tables`, `objects`, `appointments`, `statements`, `build`, `rebuild`
 """

@@ -14,6 +14,7 @@ from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import LONGEST_TEXT, Findings, FoundNode, Part, clean_text
 from contracts.world.extraction.inline_markup import plain
 from contracts.world.extraction.people import handles_in
+from contracts.world.extraction.predicates import Stated
 from contracts.world.extraction.vocabulary import Relation, Vocabulary, plain_words, singular
 
 _RESERVED = frozenset(
@@ -47,6 +48,7 @@ class Reading(DocumentText):
         """Pairs of a node and a part of the text that describes it."""
         self.open_relations: list[tuple[FoundNode, Relation, str, Part, str | None]] = []
         """Relations whose targets are resolved by name at the end: subject, relation, label, value and its meaning."""
+        self.triples: list[Stated] = []
         self.dependencies: list[Depends] = []
         self.waits: list[Waits] = []
         self.assigned: list[tuple[FoundNode, Part]] = []
@@ -98,7 +100,11 @@ class Reading(DocumentText):
 
     def named(self, part: Part) -> FoundNode | None:
         """Returns the node that a part names, or None."""
-        return self._by_name.get(plain_words(plain(self.quote(part))))
+        return self.node_called(plain(self.quote(part)))
+
+    def node_called(self, name: str) -> FoundNode | None:
+        """Returns the node with a name, or None."""
+        return self._by_name.get(plain_words(name))
 
     def describe(self, node: FoundNode, name: str, text: str) -> bool:
         """Sets a text property of a node, unless the node has a property of that name.

@@ -80,6 +80,8 @@ _PAIR = rf"{_GAP}/{_GAP}{_CODE}(?!\w)"
 _BEHIND_NUMBER = rf"(?:[$€£¥円₹₩₪₺₴₽₱₫]|{_CODE}(?!\w)(?!{_PAIR}))"
 _AT_DAY = rf"(?:\d{{1,2}}:\d\d|\d{{1,2}}(?:st|nd|rd|th|\.)?{_SPACE}(?-i:{MONTH})\b)"
 """A time, or a day without a year, after an amount."""
+MEASURED = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
+"""A number, perhaps with a short unit: "300 m"."""
 _FIGURE = re.compile(
     r"(?:(?:#?[-+\u2212]?(?:US\$|[$€£¥])?\d[\d.,:/’'\u2212-]*(?:%|[$€£¥]|k|m|bn|st|nd|rd|th)?|%|US\$|[$€£¥]"
     rf"|{_CODE}|{MONTH}\.?|thousand|million|billion|Mio\.?|Mrd\.?|euros?|dollars?|pounds"

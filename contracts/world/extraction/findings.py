@@ -81,6 +81,8 @@ class FoundEdge:
     properties: dict[str, Any] = field(default_factory=dict)
     valid_from: str | None = None
     valid_to: str | None = None
+    also_bytes: int = 0
+    """The size of the properties as JSON, counted once there are several statements under `also`."""
 
 
 @dataclass(frozen=True)
@@ -208,11 +210,25 @@ class Findings:
         """Decides whether the ontology allows an edge of this type between two nodes."""
         return self._ontology.edge_types[edge_type].allows(source.type, target.type)
 
-    def state(self, source: FoundNode, target: FoundNode, edge_type: str, start: str, end: str | None) -> FoundEdge:
+    def has_edge_type(self, name: str) -> bool:
+        """Decides whether the ontology has a type of edge."""
+        return name in self._ontology.edge_types
+
+    def state(
+        self,
+        source: FoundNode,
+        target: FoundNode,
+        edge_type: str,
+        start: str,
+        end: str | None,
+        *,
+        rule: str = "statement",
+        span: Span | None = None,
+    ) -> FoundEdge:
         """Returns the edge of a statement about the time from `start` to `end`, or one of the general type as in `tie`.
         Its ends must differ."""
         name = self._fitting(source, target, edge_type, start, end)
-        edge = FoundEdge(source.id, target.id, name, None, "statement")
+        edge = FoundEdge(source.id, target.id, name, span, rule)
         return self._edges.setdefault((source.id, target.id, name), edge)
 
     def named(self, node_id: str, node_type: str, title: str) -> FoundNode:

@@ -5,6 +5,7 @@ JSON parsers return no offsets, so a YAML parser composes the same text a second
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -16,8 +17,10 @@ from contracts.world.extraction.findings import FoundNode, Part, clean_title
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import party_type
 from contracts.world.extraction.passages import keep
+from contracts.world.extraction.predicates import End
 from contracts.world.extraction.relations import describe_field, relate
 from contracts.world.extraction.segmentation import first_sentence
+from contracts.world.extraction.triples import Columns, columns_of, read_triple
 from contracts.world.extraction.vocabulary import singular
 
 _UNLIKE_YAML = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -30,7 +33,8 @@ def read_objects(reading: Reading, value: Any, title: str | None) -> None:
         tree = yaml.compose(_as_yaml(reading.text), Loader=_Loader)
     except yaml.YAMLError:
         raise BodyInvalid(f"A key of {reading.document} is longer than 1,024 characters.") from None
-    own = _own_name(reading, value) if isinstance(value, dict) else None
+    is_thing = isinstance(value, dict) and _columns(reading, value) is None
+    own = _own_name(reading, value) if is_thing else None
     reading.begin(title or own or reading.document, _part(tree))
     _Objects(reading).read(tree, value, reading.root, None)
 
@@ -42,13 +46,47 @@ class _Objects:
     def read(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
         """Reads the members of an object or list as statements about `node`. `key` is the field that contains it."""
         if isinstance(value, dict):
-            for (_, inner), (name, member) in zip(tree.value, value.items(), strict=True):
-                self._field(name, inner, member, node)
+            if not self._state(tree, value, node):
+                self._fields(tree, value, node)
         elif isinstance(value, list):
             for inner, member in zip(tree.value, value, strict=True):
                 self._element(inner, member, node, key)
 
-    def _field(self, key: str, tree: Any, value: Any, node: FoundNode) -> None:
+    def _fields(self, tree: Any, value: dict[str, Any], node: FoundNode) -> None:
+        columns = columns_of(self._reading.vocabulary, _words(value))
+        for number, ((_, inner), (name, member)) in enumerate(zip(tree.value, value.items(), strict=True)):
+            is_end = columns is not None and number in (columns.subject, columns.object)
+            self._field(name, inner, member, node, is_end=is_end)
+
+    def _state(self, tree: Any, value: dict[str, Any], within: FoundNode) -> bool:
+        """Reads an object that consists of a subject, a predicate and an object, and returns whether it does."""
+        reading = self._reading
+        columns = _columns(reading, value)
+        if columns is None:
+            return False
+        names = list(value)
+        members = [
+            None
+            if member is None
+            else self._end(inner, member, within, is_end=number in (columns.subject, columns.object))
+            for number, ((_, inner), member) in enumerate(zip(tree.value, value.values(), strict=True))
+        ]
+        ordered = dict.fromkeys((columns.subject, columns.predicate, columns.object, *range(len(names))))
+        texts = (members[number] for number in ordered if number is not None)
+        spelt = " ".join(end.name for end in texts if end is not None)
+        read_triple(reading, columns, [_spaced(name) for name in names], members, _part(tree), within, spelt)
+        return True
+
+    def _end(self, tree: Any, value: Any, within: FoundNode, *, is_end: bool) -> End:
+        """Returns a member of a statement. An end that is an object with a name is a node."""
+        part = _inner(tree) if isinstance(value, str) else _part(tree)
+        if isinstance(value, dict) and is_end and (name := _own_name(self._reading, value)) is not None:
+            return End(part, name, self._added(tree, value, within, name, None))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return End(part, text.strip())
+
+    def _field(self, key: str, tree: Any, value: Any, node: FoundNode, *, is_end: bool) -> None:
+        """Reads a member of an object. A text at one end of a relation, as under "source" and "target", has no type."""
         reading, words = self._reading, _spaced(key)
         if isinstance(value, dict | list):
             named_type = reading.vocabulary.type_of(words)
@@ -56,16 +94,19 @@ class _Objects:
                 return
             self.read(tree, value, node, words)
         elif isinstance(value, str):
-            self._text(tree, value, node, words)
+            self._text(tree, value, node, words, is_end=is_end)
+        elif value is not None and not isinstance(value, bool) and singular(words) in reading.vocabulary.numbers:
+            reading.name(node, str(value))
+            reading.describe(node, "number", str(value))
         elif value is not None and not isinstance(value, bool):
             reading.describe(node, words, str(value))
         elif value is not None:
             reading.describe(node, words, "true" if value else "false")
 
-    def _text(self, tree: Any, value: str, node: FoundNode, words: str) -> None:
+    def _text(self, tree: Any, value: str, node: FoundNode, words: str, *, is_end: bool) -> None:
         reading, vocabulary, part = self._reading, self._reading.vocabulary, _inner(tree)
         word = singular(words)
-        relation, named_type = vocabulary.relation_of(words), vocabulary.type_of(words)
+        relation, named_type = vocabulary.relation_of(words), None if is_end else vocabulary.type_of(words)
         if named_type == "Person":
             relation = relation or vocabulary.relations["attendee"]
         if word in vocabulary.names and clean_title(value) == node.title:
@@ -78,7 +119,9 @@ class _Objects:
         elif named_type is not None and part.start < part.end and not reading.states_none(named_type, part):
             self._add_node(named_type, words, part, value, node)
         elif word not in vocabulary.type_words:
-            describe_field(reading, node, words, value)
+            describe_field(reading, node, words, value) or keep(
+                reading, part, node, words, self._unescaped(part, value)
+            )
         scan(reading, node, part)
 
     def _element(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
@@ -112,10 +155,16 @@ class _Objects:
 
     def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, named_type: str | None) -> bool:
         """Adds a node for an object that has a name, and reads its fields. Returns False if it has no name."""
-        reading, vocabulary = self._reading, self._reading.vocabulary
-        name = _own_name(reading, value)
-        if name is None:
+        name = _own_name(self._reading, value)
+        if name is None or _columns(self._reading, value) is not None:
             return False
+        self._added(tree, value, within, name, named_type)
+        return True
+
+    def _added(
+        self, tree: Any, value: dict[str, Any], within: FoundNode, name: str, named_type: str | None
+    ) -> FoundNode:
+        reading, vocabulary = self._reading, self._reading.vocabulary
         stated_type = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
         own_type = vocabulary.type_of(_spaced(stated_type)) if isinstance(stated_type, str) else None
         part = next(
@@ -125,9 +174,8 @@ class _Objects:
         if node_type == "Person":
             node_type = party_type(vocabulary, name, "Person") or "Concept"
         node = reading.add("key", node_type, part, within, title=name)
-        for (_, inner), (field, member) in zip(tree.value, value.items(), strict=True):
-            self._field(field, inner, member, node)
-        return True
+        self._fields(tree, value, node)
+        return node
 
 
 def _as_yaml(text: str) -> str:
@@ -139,6 +187,16 @@ def _own_name(reading: Reading, value: dict[str, Any]) -> str | None:
     """Returns the text under the first of the keys that name an object, or None."""
     by_word = {singular(_spaced(key)): text for key, text in value.items() if isinstance(text, str) and text.strip()}
     return next((by_word[name] for name in reading.vocabulary.names if name in by_word), None)
+
+
+def _columns(reading: Reading, value: dict[str, Any]) -> Columns | None:
+    """Returns the keys of an object that is a statement rather than a thing, or None."""
+    columns = columns_of(reading.vocabulary, _words(value))
+    return None if columns is None or columns.is_named else columns
+
+
+def _words(value: dict[str, Any]) -> list[str]:
+    return [singular(_spaced(key)) for key in value]
 
 
 def _spaced(key: str) -> str:

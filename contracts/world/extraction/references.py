@@ -27,6 +27,7 @@ from contracts.world.extraction.mentions import linked_note, mention_people
 from contracts.world.extraction.parties import BETWEEN_NAMES
 from contracts.world.extraction.relations import add_edge, assign, keep_value
 from contracts.world.extraction.segmentation import elements_of, first_sentence
+from contracts.world.extraction.triples import resolve_triples
 from contracts.world.extraction.vocabulary import Relation, load_vocabulary
 
 _PROPER_WORD = r"(?:[A-Z][/&](?=[A-Z0-9]))?[A-Z0-9][\w.’'-]{0,40}(?:&[A-Z][\w-]{0,40})?"
@@ -50,6 +51,7 @@ def resolve_references(reading: Reading) -> None:
             sentence = first_sentence(reading.text, part)
             node = reading.add("relation", relation.to, sentence, reading.root, title)
             add_edge(reading, subject, node, relation, sentence, label)
+    resolve_triples(reading)
     for depends in reading.dependencies:
         source, target = _ends_of(reading, depends)
         if source is not None and target is not None:

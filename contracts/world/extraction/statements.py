@@ -19,18 +19,16 @@ from contracts.base import Document
 from contracts.canonical import canonical_json
 from contracts.times import instant_of, utc_text
 from contracts.world.extraction.findings import FALLBACK, Findings, FoundEdge, FoundNode
+from contracts.world.extraction.predicates import is_implied, record_predicate, type_name
 from contracts.world.graph_documents import Instant
 from contracts.world.identity import LONGEST_GIVEN_ID, fact_key
-from contracts.world.ontology import ACT_EDGES, SUPERSEDES, Ontology
+from contracts.world.ontology import Ontology
 from contracts.world.proposal import CLOCK_SKEW, ID_PATTERN, fault_of_properties
 from contracts.world.stages import FURTHEST_END, FURTHEST_START
 from contracts.world.text import is_blank
 
 STATED = "statements"
 """The scope of names in statements: the same name and type is the same node."""
-
-MOST_SAID = 50
-"""Maximum number of sentences with other predicates that a subject stores as text, so that a search finds it."""
 
 _GIVEN_ID = re.compile(ID_PATTERN)
 
@@ -234,7 +232,7 @@ class _Statements:
                 self._refuse_type(end.type, f"/{name}/type")
                 self._refuse_id(end.id, f"/{name}/id")
         self._refuse_period(statement)
-        self._refuse_type_of_act(_type_name(statement.predicate), "/predicate")
+        self._refuse_type_of_act(type_name(statement.predicate), "/predicate")
         if _key(statement.subject) == _key(statement.object):
             raise _RefusedError("/object", "is the subject itself")
         subject, target = self._thing(statement.subject), self._thing(statement.object)
@@ -249,7 +247,7 @@ class _Statements:
                 raise _RefusedError(f"/{name}", f"no node of the request has the id {end}")
         if statement.source == statement.target:
             raise _RefusedError("/target", "is the source itself")
-        self._refuse_type_of_act(_type_name(statement.type), "/type")
+        self._refuse_type_of_act(type_name(statement.type), "/type")
         self._refuse_properties(statement.properties)
         self._refuse_period(statement)
         source, target = self._by_id[statement.source], self._by_id[statement.target]
@@ -261,19 +259,14 @@ class _Statements:
     def _tie(
         self, source: FoundNode, target: FoundNode, predicate: str, statement: _Dated, properties: dict[str, Any]
     ) -> None:
-        name = _type_name(predicate)
+        name = type_name(predicate)
         stated = dict(properties)
         if statement.confidence is not None:
             stated["confidence"] = statement.confidence
         claim = _EdgeClaim(stated, statement.valid_from, statement.valid_to)
         known = name if name in self._ontology.edge_types else FALLBACK
         edge = self._findings.state(source, target, known, self._start_of(claim), claim.valid_to)
-        if edge.type != name:
-            stated["predicate"] = predicate
-            sentences = source.properties.setdefault("says", [])
-            sentence = f"{predicate}: {target.title}"
-            if isinstance(sentences, list) and len(sentences) < MOST_SAID and sentence not in sentences:
-                sentences.append(sentence)
+        record_predicate(edge, source, target, predicate, stated)
         self._add(edge, claim)
 
     def _start_of(self, claim: _EdgeClaim) -> str:
@@ -332,7 +325,7 @@ class _Statements:
             raise _RefusedError(at, f"is not one of {', '.join(sorted(self._ontology.node_types))}")
 
     def _refuse_type_of_act(self, name: str, at: str) -> None:
-        if name in ACT_EDGES or name == SUPERSEDES:
+        if is_implied(name):
             raise _RefusedError(at, f"{name} follows from facts and from a signal's acts, and can't be stated")
 
     def _refuse_properties(self, properties: dict[str, Any]) -> None:
@@ -362,7 +355,3 @@ def _key(stated: str | Thing) -> tuple[str, str]:
     if isinstance(stated, str):
         return "Concept", stated.casefold()
     return stated.type, stated.id or stated.title.casefold()
-
-
-def _type_name(predicate: str) -> str:
-    return re.sub(r"[^A-Z0-9]+", "_", predicate.upper()).strip("_")

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contracts.world.extraction.document_reading import Reading
-from contracts.world.extraction.figures import is_figure
+from contracts.world.extraction.figures import MEASURED, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import is_code, plain
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import party_type
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.people import given_first
+from contracts.world.extraction.predicates import End
 from contracts.world.extraction.relations import describe_field, relate
+from contracts.world.extraction.triples import Columns, columns_of, read_triple
 from contracts.world.extraction.vocabulary import plain_words, singular, without_unit
 
 DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"[<>~≈±+-]?\s*[\d.,_]*\d[\d.,_]*\s*(?:%|[a-zA-Zµ]{1,3})?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
 """Types that a row named by a piece of code never has."""
@@ -39,6 +40,11 @@ def read_table(
     if len(columns) < 2 or not rows:
         return
     vocabulary = reading.vocabulary
+    ends = columns_of(vocabulary, [without_unit(column) for column in columns])
+    if ends is not None and ends.are_statements and not _has_figures(reading, rows, ends.subject):
+        for written in rows:
+            _read_statement(reading, ends, columns, written, within)
+        return
     name = _name_column(reading, columns, rows)
     announced = row_type or vocabulary.type_of(columns[name]) or _type_of_rows(reading, columns, rows, name)
     for written in rows:
@@ -106,8 +112,16 @@ def _read_row(
         elif relation is not None:
             relate(reading, node, relation, column, cell)
         else:
-            describe_field(reading, node, column, reading.quote(cell))
+            describe_field(reading, node, column, reading.quote(cell)) or keep(reading, cell, node, column)
     scan(reading, node, whole)
+
+
+def _read_statement(
+    reading: Reading, ends: Columns, columns: Sequence[str], written: Sequence[Part], within: FoundNode
+) -> None:
+    cells = [reading.shown(cell) for cell in written]
+    values = [End(cell, plain(reading.quote(cell))) if cell.start < cell.end else None for cell in cells]
+    read_triple(reading, ends, columns, values, whole_of(written), within)
 
 
 def _is_open(reading: Reading, columns: Sequence[str], cells: Sequence[Part]) -> bool:
@@ -129,22 +143,24 @@ def _name_column(reading: Reading, columns: Sequence[str], rows: Sequence[Sequen
     for name in vocabulary.names:
         if name in words:
             return words.index(name)
-    typed = (i for i, word in enumerate(words) if word in vocabulary.types and word not in vocabulary.relations)
-    unnumbered = [i for i, word in enumerate(words) if word not in vocabulary.numbers]
+    # a word such as "target" means a type only in the first column: in "Source | Target" it is the end of something
+    named = [i for i, word in enumerate(words) if i == 0 or word not in vocabulary.alone]
+    typed = (i for i in named if words[i] in vocabulary.types and words[i] not in vocabulary.relations)
+    unnumbered = [i for i in named if words[i] not in vocabulary.numbers]
     telling = (i for i in unnumbered if not _has_figures(reading, rows, i) and words[i] not in vocabulary.relations)
     return next(typed, next(telling, next(iter(unnumbered), 0)))
 
 
 def _has_figures(reading: Reading, rows: Sequence[Sequence[Part]], column: int) -> bool:
     texts = [plain(reading.quote(row[column])) for row in rows if row[column].start < row[column].end]
-    figures = sum(1 for text in texts if _NUMBER.fullmatch(text) or is_figure(text) or _TIME.fullmatch(text))
+    figures = sum(1 for text in texts if MEASURED.fullmatch(text) or is_figure(text) or _TIME.fullmatch(text))
     return 2 * figures > len(texts)
 
 
 def _type_of_rows(reading: Reading, columns: Sequence[str], rows: Sequence[Sequence[Part]], name: int) -> str:
     """Returns Observation for rows of figures and Concept for all others."""
     others = [reading.quote(cell) for row in rows for i, cell in enumerate(row) if i != name and cell.start < cell.end]
-    figures = sum(1 for text in others if _NUMBER.fullmatch(text))
+    figures = sum(1 for text in others if MEASURED.fullmatch(text))
     return "Observation" if others and 2 * figures > len(others) else "Concept"
 
 

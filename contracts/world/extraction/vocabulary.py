@@ -79,6 +79,16 @@ class Announced(NamedTuple):
 
 
 @dataclass(frozen=True)
+class StatementForm:
+    """Columns or keys of a subject, a predicate and an object, each in the order of preference."""
+
+    subject: tuple[str, ...]
+    predicate: tuple[str, ...]
+    object: tuple[str, ...]
+    is_complete_without_predicate: bool
+
+
+@dataclass(frozen=True)
 class Vocabulary:
     """Words of structure, lower case and singular."""
 
@@ -94,6 +104,8 @@ class Vocabulary:
     type_words: frozenset[str]
     descriptions: frozenset[str]
     numbers: frozenset[str]
+    statements: tuple[StatementForm, ...]
+    statement_details: frozenset[str]
     states: frozenset[str]
     reasons: frozenset[str]
     dues: frozenset[str]
@@ -448,6 +460,16 @@ def load_vocabulary() -> Vocabulary:
         frozenset(map(singular, raw["type_words"])),
         frozenset(map(singular, raw["descriptions"])),
         frozenset(map(singular, raw["numbers"])),
+        tuple(
+            StatementForm(
+                tuple(map(singular, form["subject"])),
+                tuple(map(singular, form["predicate"])),
+                tuple(map(singular, form["object"])),
+                form.get("is_complete_without_predicate", False),
+            )
+            for form in raw["statements"]
+        ),
+        frozenset(map(singular, raw["statement_details"])),
         frozenset(map(singular, raw["states"])),
         frozenset(map(singular, raw["reasons"])),
         frozenset(map(singular, raw["dues"])),
