@@ -18,8 +18,8 @@ from contracts.canonical import canonical_sha256
 from contracts.errors import BodyInvalid
 from contracts.world.extraction.appointments import is_calendar, read_calendar
 from contracts.world.extraction.document_reading import Reading
-from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Span, duplicates_among
-from contracts.world.extraction.objects import read_objects
+from contracts.world.extraction.findings import Findings, FoundEdge, FoundNode, Part, Span, duplicates_among
+from contracts.world.extraction.objects import read_objects, read_yaml
 from contracts.world.extraction.prose import read_prose
 from contracts.world.extraction.references import resolve_references
 from contracts.world.extraction.rules import Form
@@ -34,6 +34,7 @@ from contracts.world.extraction.statements import (
 )
 from contracts.world.extraction.tables import DELIMITERS, read_delimited
 from contracts.world.extraction.vocabulary import load_vocabulary
+from contracts.world.extraction.yaml_texts import yaml_in
 from contracts.world.graph_documents import OneLine, StageDocument
 from contracts.world.identity import content_id, own_id
 from contracts.world.ontology import Ontology, load_ontology
@@ -420,6 +421,7 @@ def _content_hash(request: BuildRequest) -> str:
 
 
 def _read(reading: Reading, document: SourceDocument, number: int) -> None:
+    whole, has_headings = Part(0, len(reading.text)), document.kind == "text/markdown"
     match document.kind:
         case "application/json":
             read_objects(reading, _json(reading.text, number), document.title)
@@ -427,6 +429,8 @@ def _read(reading: Reading, document: SourceDocument, number: int) -> None:
             read_delimited(reading, document.title)
         case _ if is_calendar(reading.text):
             read_calendar(reading, document.title)
+        case _ if (documents := yaml_in(reading.text, whole, has_headings=has_headings)) is not None:
+            read_yaml(reading, documents, document.title)
         case _:
             read_prose(reading, document.title)
 

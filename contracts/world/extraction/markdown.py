@@ -12,6 +12,7 @@ from markdown_it.token import Token
 
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.outlines import as_markdown, fields_of, is_outline, planned_in
+from contracts.world.extraction.yaml_texts import Composed, yaml_in
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -44,11 +45,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Field:
-    """A key of the front matter, with its value or the values of its list."""
+    """A key of the front matter, with its value or the values of its list. `nested` are the objects below it."""
 
     whole: Part
     key: Part
     values: tuple[Part, ...]
+    nested: tuple[Composed, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,9 @@ def _fields(text: str, front: Part) -> Iterator[Field | Entry]:
 
 
 def _field(text: str, key: Part, end: int, values: Sequence[Part]) -> Field:
+    nested = yaml_in(text, Part(key.start, end), has_headings=False)
+    if nested is not None:
+        return Field(Part(key.start, end), key, tuple(values), tuple(nested))
     if len(values) == 1 and text[values[0].start] == "[" and text[values[0].end - 1] == "]":
         inner = Part(values[0].start + 1, values[0].end - 1)
         values = [Part(*match.span()).trimmed(text) for match in _FLOW_ITEM.finditer(text, *inner)]

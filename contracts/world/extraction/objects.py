@@ -1,4 +1,4 @@
-"""Extracts nodes and relations from the objects, lists and fields of a JSON text.
+"""Extracts nodes and relations from the objects, lists and fields of a JSON or YAML text.
 
 JSON parsers return no offsets, so a YAML parser composes the same text a second time, and its marks give the spans.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -22,6 +23,7 @@ from contracts.world.extraction.relations import describe_field, relate
 from contracts.world.extraction.segmentation import first_sentence
 from contracts.world.extraction.triples import Columns, columns_of, read_triple
 from contracts.world.extraction.vocabulary import singular
+from contracts.world.extraction.yaml_texts import Composed
 
 _UNLIKE_YAML = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -39,9 +41,28 @@ def read_objects(reading: Reading, value: Any, title: str | None) -> None:
     _Objects(reading).read(tree, value, reading.root, None)
 
 
+def read_yaml(reading: Reading, documents: Sequence[Composed], title: str | None) -> None:
+    """Reads a whole YAML text, given its composed documents."""
+    values = [document.value for document in documents if isinstance(document.value, dict)]
+    own = _own_name(reading, values[0]) if len(values) == 1 and _columns(reading, values[0]) is None else None
+    reading.begin(title or own or reading.document, Part(0, len(reading.text)).trimmed(reading.text))
+    if not documents:
+        whole = Part(0, len(reading.text))
+        keep(reading, whole, reading.root, None, stated_from=whole.end)
+    read_members(reading, documents)
+
+
+def read_members(reading: Reading, documents: Sequence[Composed]) -> None:
+    """Reads the members of YAML objects as statements about the document that contains them."""
+    for document in documents:
+        _Objects(reading).read(document.tree, document.value, reading.root, None)
+
+
 class _Objects:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
+        self._people: set[str] = set()
+        """The ids of the people who have an object."""
 
     def read(self, tree: Any, value: Any, node: FoundNode, key: str | None) -> None:
         """Reads the members of an object or list as statements about `node`. `key` is the field that contains it."""
@@ -54,7 +75,9 @@ class _Objects:
 
     def _fields(self, tree: Any, value: dict[str, Any], node: FoundNode) -> None:
         columns = columns_of(self._reading.vocabulary, _words(value))
-        for number, ((_, inner), (name, member)) in enumerate(zip(tree.value, value.items(), strict=True)):
+        for number, ((label, inner), (name, member)) in enumerate(zip(tree.value, value.items(), strict=True)):
+            if member is not None:
+                self._reading.read_as("key", _part(label))
             is_end = columns is not None and number in (columns.subject, columns.object)
             self._field(name, inner, member, node, is_end=is_end)
 
@@ -109,7 +132,8 @@ class _Objects:
         relation, named_type = vocabulary.relation_of(words), None if is_end else vocabulary.type_of(words)
         if named_type == "Person":
             relation = relation or vocabulary.relations["attendee"]
-        if word in vocabulary.names and clean_title(value) == node.title:
+        if clean_title(value) == node.title and (word in vocabulary.names or named_type == node.type):
+            reading.read_as("key", part)
             return
         if word in vocabulary.numbers:
             reading.name(node, value)
@@ -128,8 +152,8 @@ class _Objects:
         reading, vocabulary = self._reading, self._reading.vocabulary
         named_type = vocabulary.type_of_each(key or "")
         if isinstance(value, dict):
-            if not self._add_object(tree, value, node, named_type):
-                self.read(tree, value, node, key)
+            if not self._add_object(tree, value, node, named_type) and not self._state(tree, value, node):
+                self._unnamed(tree, value, node)
         elif isinstance(value, list):
             self.read(tree, value, node, key)
         elif isinstance(value, str) and value.strip():
@@ -144,38 +168,93 @@ class _Objects:
             else:
                 keep(reading, part, node, key, self._unescaped(part, value))
 
+    def _unnamed(self, tree: Any, value: dict[str, Any], within: FoundNode) -> None:
+        """Reads an element of a list that has no name. A key with the word for a type names it: {"task": "Paint"}.
+
+        Otherwise its fields describe nothing that the text names, and its texts are stored as passages.
+        """
+        reading, vocabulary = self._reading, self._reading.vocabulary
+        typed = next(
+            (
+                (key, member)
+                for key, member in value.items()
+                if isinstance(member, str)
+                and singular(_spaced(key)) in vocabulary.types
+                and vocabulary.relation_of(_spaced(key)) is None
+            ),
+            None,
+        )
+        if typed is not None and typed[1].strip():
+            self._added(tree, value, within, typed[1], vocabulary.type_of(_spaced(typed[0])))
+            return
+        for (_, inner), (key, member) in zip(tree.value, value.items(), strict=True):
+            if isinstance(member, dict | list):
+                self._field(key, inner, member, within, is_end=False)
+            elif isinstance(member, str) and member.strip():
+                part = _inner(inner)
+                keep(reading, part, within, _spaced(key), self._unescaped(part, member))
+
     def _add_node(self, node_type: str, label: str, part: Part, value: str, within: FoundNode) -> FoundNode:
         reading = self._reading
         sentence = first_sentence(reading.text, part)
         return reading.add_labelled("key", node_type, label, sentence, within, self._unescaped(part, value))
 
     def _unescaped(self, part: Part, value: str) -> str | None:
-        """Returns the value of a string if it is written with escapes, otherwise None."""
-        return value if "\\" in self._reading.quote(part) else None
+        """Returns the value of a string if it is written with escapes or over several lines, otherwise None."""
+        return value if self._reading.quote(part) != value else None
 
     def _add_object(self, tree: Any, value: dict[str, Any], within: FoundNode, named_type: str | None) -> bool:
         """Adds a node for an object that has a name, and reads its fields. Returns False if it has no name."""
         name = _own_name(self._reading, value)
         if name is None or _columns(self._reading, value) is not None:
             return False
+        if self._type_of(value, named_type) == "Decision" and self._is_open(tree, value):
+            keep(self._reading, _part(tree), within, None, name, stated_from=_part(tree).end)
+            return True
         self._added(tree, value, within, name, named_type)
         return True
+
+    def _is_open(self, tree: Any, value: dict[str, Any]) -> bool:
+        """Decides whether the state of an object shows that nothing is decided."""
+        reading = self._reading
+        return any(
+            isinstance(member, str)
+            and singular(_spaced(key)) in reading.vocabulary.states
+            and reading.states_none("Decision", _inner(inner))
+            for (_, inner), (key, member) in zip(tree.value, value.items(), strict=True)
+        )
+
+    def _type_of(self, value: dict[str, Any], named_type: str | None) -> str:
+        vocabulary = self._reading.vocabulary
+        stated_type = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
+        own_type = vocabulary.type_of(_spaced(stated_type)) if isinstance(stated_type, str) else None
+        return own_type or named_type or "Concept"
 
     def _added(
         self, tree: Any, value: dict[str, Any], within: FoundNode, name: str, named_type: str | None
     ) -> FoundNode:
         reading, vocabulary = self._reading, self._reading.vocabulary
-        stated_type = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
-        own_type = vocabulary.type_of(_spaced(stated_type)) if isinstance(stated_type, str) else None
         part = next(
             _inner(inner) for (_, inner), member in zip(tree.value, value.values(), strict=True) if member == name
         )
-        node_type = own_type or named_type or "Concept"
+        node_type = self._type_of(value, named_type)
         if node_type == "Person":
             node_type = party_type(vocabulary, name, "Person") or "Concept"
-        node = reading.add("key", node_type, part, within, title=name)
+        node = self._person(name, part, within) if node_type == "Person" else None
+        node = node or reading.add("key", node_type, part, within, title=name)
         self._fields(tree, value, node)
         return node
+
+    def _person(self, name: str, part: Part, within: FoundNode) -> FoundNode | None:
+        """Returns the person of a name, whom other fields may name too, or None if another object has this name."""
+        reading = self._reading
+        person = reading.findings.refer("key", reading.document, "Person", name, [reading.span(part)])
+        if person.id in self._people:
+            return None
+        self._people.add(person.id)
+        reading.findings.tie("key", person, within, "PART_OF", reading.span(part))
+        reading.name(person, person.title)
+        return person
 
 
 def _as_yaml(text: str) -> str:
@@ -211,4 +290,5 @@ def _part(tree: Any) -> Part:
 
 def _inner(tree: Any) -> Part:
     """Returns the part of a string without its quotes."""
-    return Part(tree.start_mark.index + 1, tree.end_mark.index - 1)
+    quote = 1 if tree.style in ("'", '"') else 0
+    return Part(tree.start_mark.index + quote, tree.end_mark.index - quote)

@@ -18,6 +18,7 @@ from contracts.world.extraction.labelled_lines import read_field
 from contracts.world.extraction.labels import MOST_LABEL_WORDS
 from contracts.world.extraction.markdown import Block, Entry, Field, Heading, Table, blocks_of
 from contracts.world.extraction.mentions import scan
+from contracts.world.extraction.objects import read_members
 from contracts.world.extraction.outlines import is_outline
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.prose_context import NOTHING, ProseContext, Section
@@ -56,6 +57,10 @@ def read_prose(reading: Reading, title: str | None) -> None:
                 _read_table(context, block)
             case Field() if block is front_title:
                 scan(reading, reading.root, block.whole)
+            case Field(whole, nested=(_, *_) as documents):
+                read_members(reading, documents)
+            case Field(whole, nested=()):
+                context.keep_as_text(whole)
             case Field():
                 read_field(context, block)
             case Entry(_, lines) if (
@@ -106,7 +111,7 @@ def _without_struck(reading: Reading, block: Block) -> Block:
             return Heading(level, reading.shown(part))
         case Entry(depth, lines) if not reading.is_struck(Part(lines[0].start, lines[-1].end)):
             return Entry(depth, tuple(reading.shown(line) for line in lines if not reading.is_struck(line)))
-        case Field(whole, key, values):
+        case Field(whole, key, values, None):
             return Field(whole, key, tuple(reading.shown(value) for value in values if not reading.is_struck(value)))
     return block
 
