@@ -15,7 +15,8 @@ from contracts.world.extraction.due_dates import states_due_day
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import is_code, plain, undecorated
 from contracts.world.extraction.labelled_lines import read_labelled
-from contracts.world.extraction.labels import begins_label, gives_detail, is_known, label_of, without_day
+from contracts.world.extraction.labels import Labelled, begins_label, gives_detail, is_known, label_of, without_day
+from contracts.world.extraction.listed_states import ListedState, state_before, state_behind
 from contracts.world.extraction.markdown import Entry
 from contracts.world.extraction.mentions import add_link, scan
 from contracts.world.extraction.parties import named_owners
@@ -25,7 +26,7 @@ from contracts.world.extraction.prose_context import NOTHING, Position, ProseCon
 from contracts.world.extraction.quotations import quotation_at_start
 from contracts.world.extraction.relations import relate, relate_one
 from contracts.world.extraction.segmentation import first_sentence
-from contracts.world.extraction.tasks import add_task, is_assigned, is_no_task
+from contracts.world.extraction.tasks import ASSIGNABLE, add_task, is_assigned, is_no_task
 from contracts.world.extraction.vocabulary import Announced, singular
 
 _CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
@@ -86,6 +87,9 @@ def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) 
             context.set_day(made, context.sections[-1].day)
         if made is not None and made.type == "Task" and below is None and context.is_below_finished():
             made.properties.setdefault("status", "done")
+        is_listed = made is not None and announced is not None and announced.many and made.type == announced.type
+        if made is not None and is_listed and place == "item" and _is_done_behind(context.reading, made, part):
+            made.properties.setdefault("status", "done")
         if entry.depth:
             context.items.append(above if _is_field_of(context, part, made, announced) else made)
     for part in pieces[1:] if entry.depth else ():
@@ -96,6 +100,11 @@ def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) 
     context.is_kept = False
     if context.below is not below:
         context.below_depth = entry.depth
+
+
+def _is_done_behind(reading: Reading, made: FoundNode, part: Part) -> bool:
+    """Decides whether an entry ends with a remark that it is done: "Mow (done)"."""
+    return state_behind(reading.vocabulary, made.type, reading.quote(part)) == "done"
 
 
 def _is_field_of(context: ProseContext, part: Part, made: FoundNode | None, announced: Announced | None) -> bool:
@@ -175,7 +184,12 @@ def _fields_of_item(reading: Reading, entry: Entry) -> Iterator[Part]:
     first = label_of(reading, entry.lines[0])
     starts = [entry.lines[0].start]
     if first is not None and reading.vocabulary.is_field(first.head):
-        starts += [line.start for line in entry.lines[1:] if begins_label(reading, line)]
+        is_named = singular(first.head) in reading.vocabulary.names
+        starts += [
+            line.start
+            for line in entry.lines[1:]
+            if begins_label(reading, line) or (is_named and label_of(reading, line) is not None)
+        ]
     for start, end in pairwise([*starts, entry.lines[-1].end]):
         yield Part(start, end).trimmed(reading.text)
 
@@ -194,6 +208,9 @@ def _read_statement(
         node = add_task(context, "checkbox", Part(box.end(), part.end), above)
         is_partly = context.is_outline and box[1] == "-"
         node.properties["status"] = "open" if is_partly else _STATES.get(box[1], "done")
+        behind = state_behind(reading.vocabulary, "Task", reading.quote(part)) if box[1] == " " else None
+        if behind in ("off", "done"):
+            node.properties["status"] = "done" if behind == "done" else "cancelled"
         return node
     under = None if nested or announced is None else announced
     if (quoted := _quoted_until(reading, part, under)) is not None:
@@ -207,15 +224,21 @@ def _read_statement(
         if day is not None:
             return context.keep(part, above)
     bare = undecorated(reading.text, part) if place == "item" else part
-    is_listed_task = under is not None and under.type == "Task" and place == "item"
-    if is_listed_task and is_no_task(reading, bare):
+    listed = under.type if under is not None and under.many and place == "item" and under.type != "Person" else None
+    behind = None if listed is None else state_behind(reading.vocabulary, listed, reading.quote(bare))
+    if behind in ("off", "later"):
         return context.keep(part, above)
-    if is_listed_task and is_assigned(reading, bare):
-        return add_task(context, "announced", bare, above)
+    labelled = label_of(reading, bare)
+    state = None if listed is None or labelled is None else state_before(reading.vocabulary, listed, labelled.label)
+    if listed is not None and labelled is not None and state is not None:
+        return _read_with_state(context, labelled, state, part, above, listed)
+    if listed in ASSIGNABLE and is_no_task(reading, bare):
+        return context.keep(part, above)
+    if listed in ASSIGNABLE and is_assigned(reading, bare):
+        return add_task(context, "announced", bare, above, listed)
     if place == "item" and (under is None or under.type == "Task") and _is_owned_and_due(reading, bare):
         is_off = is_no_task(reading, bare)
         return context.keep(part, above) if is_off else add_task(context, "label", bare, above)
-    labelled = label_of(reading, bare)
     if labelled is not None and is_below_field and not reading.vocabulary.is_field(labelled.head):
         return context.keep(part, above)  # it may describe the party: "Phone: ..." below "Contact: Ada"
     if labelled is not None:
@@ -239,6 +262,25 @@ def _read_statement(
             return context.add_node("announced", under.type, sentence, part, above)
         return _read_person(context, bare, above)
     return context.keep(part, above)
+
+
+def _read_with_state(
+    context: ProseContext, labelled: Labelled, state: ListedState, part: Part, above: FoundNode, listed: str
+) -> FoundNode | None:
+    """Reads an entry whose label gives its state: "Done: paint"."""
+    reading = context.reading
+    is_empty = labelled.rest.start >= labelled.rest.end
+    if state in ("off", "later") or is_empty or reading.states_none(listed, labelled.rest):
+        return context.keep(part, above)
+    if listed in ASSIGNABLE:
+        node = add_task(context, "announced", labelled.rest, above, listed)
+    else:
+        sentence = first_sentence(reading.text, labelled.rest)
+        node = context.add_node("announced", listed, sentence, labelled.rest, above)
+    if state == "done":
+        node.properties["status"] = "done"
+    reading.describe(node, "label", labelled.label)
+    return node
 
 
 def _is_owned_and_due(reading: Reading, part: Part) -> bool:

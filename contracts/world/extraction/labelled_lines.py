@@ -11,8 +11,9 @@ from contracts.world.extraction.labels import Labelled, is_known
 from contracts.world.extraction.markdown import Field
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import names_people, party_type
+from contracts.world.extraction.people import NAME
 from contracts.world.extraction.prose_context import NOTHING, Position, ProseContext
-from contracts.world.extraction.relations import is_ended, relate, relate_each, set_due
+from contracts.world.extraction.relations import add_edge, is_ended, relate, relate_each, set_due
 from contracts.world.extraction.segmentation import first_sentence
 from contracts.world.extraction.vocabulary import Announced, plain_words, singular
 
@@ -21,6 +22,12 @@ _AGREED = frozenset({"agreed", "resolved"})
 _NUMBERED = re.compile(r"(?:(?P<word>[^\W\d]+(?: [^\W\d]+)?)[ #]{1,2}|(?P<short>KR) ?)\d{1,3}(?:\.\d{1,3})?")
 _OF_NUMBER = frozenset({"Goal", "Risk", "Decision", "Principle", "Observation"})
 """Types that a numbered label can state: "Risk 2: Frost", "KR1: Sell ten boats"."""
+_STATED_BY_PEOPLE = frozenset(
+    {"Decision", "Risk", "Goal", "Outcome", "Agreement", "Observation", "Aspiration", "Deliverable", "Assignment"}
+)
+"""Types of list entries that may begin with a person. With an unknown name, which may also be a topic, the whole entry
+is the title."""
+_CARRIED_BY = frozenset({"Goal", "Deliverable", "Assignment"})
 _LONGEST_FIELD = 200
 """Maximum length of the value in a paragraph "label: value"; a longer one is prose."""
 _IDENTIFIER = re.compile(r"[A-Z]{1,5}[-#. ]?\d{1,4}|#?\d{1,3}")
@@ -153,6 +160,25 @@ def _read_label(
             and any(reading.states_none(node_type, told) for told in (labelled.label_part, whole))
         ):
             return context.keep(part, above)
+        if listed is not None and not labelled.is_dashed:
+            field = singular(labelled.head)
+            if field in vocabulary.names and node_type == "Person":
+                people = relate(reading, above, vocabulary.relations["attendee"], labelled.head, labelled.rest)
+                scan(reading, above, part)
+                return people[0] if len(people) == 1 else None
+            if field in vocabulary.names:
+                sentence = first_sentence(reading.text, labelled.rest)
+                return context.add_node("announced", node_type, sentence, labelled.rest, above)
+            if field in vocabulary.states | vocabulary.dues | vocabulary.numbers | vocabulary.type_words:
+                return context.keep(part, above)
+            if node_type in _STATED_BY_PEOPLE and not labelled.pairs:
+                person = reading.person_at(labelled.label_part, is_full=True)
+                if person is not None:
+                    return _read_of_person(context, labelled, person, part, above, node_type)
+                if labelled.label_part.start == part.start and NAME.fullmatch(labelled.label):
+                    node = context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
+                    reading.name(node, labelled.label)
+                    return node
         node = reading.add("term", node_type, labelled.label_part, above)
         reading.describe(node, "description", reading.quote(labelled.rest))
         scan(reading, node, labelled.rest)
@@ -175,6 +201,22 @@ def _is_undecided(context: ProseContext, labelled: Labelled) -> bool:
     words = f" {plain_words(qualification)} "
     is_decision = vocabulary.type_of(labelled.head) == "Decision"
     return is_decision and labelled.day is None and any(f" {word} " in words for word in vocabulary.undecided)
+
+
+def _read_of_person(
+    context: ProseContext, labelled: Labelled, person: FoundNode, part: Part, above: FoundNode, listed: str
+) -> FoundNode | None:
+    """Reads an entry that begins with a person, who carries it out if it can be assigned: "Ada: sell the boat".
+
+    A decision or a risk only mentions the person, who may have proposed or reported it.
+    """
+    reading = context.reading
+    sentence = first_sentence(reading.text, labelled.rest)
+    node = context.add_node("announced", listed, sentence, labelled.rest, above)
+    relation = reading.vocabulary.relations["assignee" if listed in _CARRIED_BY else "attendee"]
+    add_edge(reading, node, person, relation, labelled.label_part, labelled.label)
+    reading.describe(node, "text", reading.quote(part))
+    return node
 
 
 def _is_attribute(reading: Reading, labelled: Labelled, *, is_nested: bool) -> bool:

@@ -168,7 +168,7 @@ class ProseContext:
         if _WHO_AND_WHEN.sub("", without_days(behind)):
             reading.describe(node, "description", reading.quote(rest))
         scan(reading, node, whole)
-        if node_type == "Task":
+        if node_type in ("Task", "Action"):
             self._named_behind(node, whole)
         return node
 

@@ -14,6 +14,8 @@ from contracts.world.extraction.prose_context import ProseContext
 from contracts.world.extraction.relations import assign, assign_to_known
 from contracts.world.extraction.segmentation import first_sentence
 
+ASSIGNABLE = frozenset({"Task", "Action"})
+"""Types of list entries that may begin with the person who carries them out."""
 _NAME_WORD = rf"{CAPITAL}(?:[\w’'-]{{0,3}}\.|[\w’'-]*)"
 _NAME_BEFORE = rf"(?:{_NAME_WORD}(?: (?:{PARTICLE} ){{0,2}}{_NAME_WORD}){{0,2}}|[\u4e00-\u9fff々]{{2,4}})"
 _BETWEEN_NAMES = re.compile(r"\s?[,&/+、]\s?|\s(?:and|und|et|y|e|en)\s")
@@ -55,8 +57,8 @@ _ATTENDS = re.compile(rf"\b(?:{any_of('attends')})\b", re.IGNORECASE)
 _LONGEST_SENTENCE = 300
 
 
-def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> FoundNode:
-    """Adds a task with the assignees named at its beginning: "@ada: order tablets".
+def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode, node_type: str = "Task") -> FoundNode:
+    """Adds a task or an action with the assignees named at its beginning: "@ada: order tablets".
 
     In "Ada: order tablets" the task is the text after the colon. It is assigned to Ada only if the text names an Ada.
     """
@@ -66,11 +68,11 @@ def add_task(context: ProseContext, rule: str, part: Part, above: FoundNode) -> 
         part = Part(number.end(), part.end)
     match = _ASSIGNED.match(reading.text, part.start, part.end)
     if match is None or match.end() == part.end:
-        return context.add_node(rule, "Task", first_sentence(reading.text, part), part, above)
+        return context.add_node(rule, node_type, first_sentence(reading.text, part), part, above)
     is_prefix = match["colon"] is not None and (_is_of_known(reading, match) or _may_be_name(reading, match, part))
     done = Part(match.end(), part.end) if is_prefix else part
     whole = done if match["handle"] is None else part
-    node = context.add_node(rule, "Task", first_sentence(reading.text, done), whole, above)
+    node = context.add_node(rule, node_type, first_sentence(reading.text, done), whole, above)
     for name in _names_before(reading.text, match):
         if (person := reading.person_called(reading.quote(name))) is not None:
             assign(reading, node, person, name)

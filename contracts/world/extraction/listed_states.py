@@ -1,0 +1,48 @@
+"""Recognises words before or after a list entry that give its state: "Done: paint", "Dig - cancelled". Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from contracts.world.extraction.due_dates import CARRIED_OUT
+from contracts.world.extraction.phrases import any_of
+from contracts.world.extraction.vocabulary import Vocabulary, plain_words
+
+ListedState = Literal["off", "later", "done", "stated"]
+"""The state of an entry: it does not apply, it is postponed, it is finished, or it is stated as any other."""
+_QUALITIES = frozenset(
+    {"needed", "required", "upcoming", "future", "missing", "next", "possible", "potential", "to make", "to take"}
+)
+"""Words of headings for decisions not made, which in an entry describe a thing: "Helmets (required)"."""
+_PURSUED = CARRIED_OUT | {"Goal"}
+_UNNEEDED = re.compile(rf"(?:{any_of('unneeded')})")
+_OVER = re.compile(rf"(?:{any_of('over')})")
+_FINISHED = re.compile(rf"(?:{any_of('finished')})")
+_CARRIED = re.compile(rf"(?:{any_of('unanimous')}|{any_of('carried')}|{any_of('decided')})", re.IGNORECASE)
+_BEHIND = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[(\[])(?P<words>[^()\[\]–—:;,]{2,30}?)[)\]]?\W*$")
+"""A remark at the end of an entry: "Dig - cancelled", "Flood (resolved)"."""
+
+
+def state_before(vocabulary: Vocabulary, node_type: str, label: str) -> ListedState | None:
+    """Returns the state that the label of an entry gives, or None if the label names or describes something."""
+    words = plain_words(label)
+    if vocabulary.is_rejected(label) or _UNNEEDED.fullmatch(words):
+        return "off"
+    if node_type == "Risk" and _OVER.fullmatch(words):
+        return "off"
+    if node_type in _PURSUED and (words in vocabulary.finished or _FINISHED.fullmatch(words)):
+        return "done"
+    if node_type in _PURSUED and words in vocabulary.moved:
+        return "later"
+    if node_type == "Decision" and words in vocabulary.undecided - _QUALITIES:
+        return "off"
+    if node_type == "Decision" and _CARRIED.fullmatch(words):
+        return "stated"
+    return None
+
+
+def state_behind(vocabulary: Vocabulary, node_type: str, entry: str) -> ListedState | None:
+    """Returns the state that a remark at the end of an entry gives, or None."""
+    remark = _BEHIND.search(entry)
+    return None if remark is None else state_before(vocabulary, node_type, remark["words"])

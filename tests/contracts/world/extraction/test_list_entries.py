@@ -1,0 +1,175 @@
+"""The words before the colon of a list entry may be a person or a state, which are no names of things."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from contracts.world.extraction.build import BuildRequest, BuiltGraph, build_graph
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+PRESENT = "# Sync\n\nPresent: Ada Byron, Bo Li"
+
+
+def read(text: str) -> BuiltGraph:
+    document = {"id": "d", "text": text, "media_type": "text/markdown"}
+    return build_graph(BuildRequest(documents=[document]), "local:ada", NOW)
+
+
+def listed(heading: str, *entries: str) -> BuiltGraph:
+    return read(f"{PRESENT}\n\n## {heading}\n\n" + "\n".join(f"- {entry}" for entry in entries))
+
+
+def made(graph: BuiltGraph) -> list[tuple[str, str]]:
+    return [(node.type, node.title) for node in graph.nodes if node.type not in ("Document", "Person", "Passage")]
+
+
+def texts(graph: BuiltGraph) -> list[str]:
+    return [node.properties["text"] for node in graph.nodes if node.type == "Passage"]
+
+
+def edges(graph: BuiltGraph) -> set[tuple[str, str, str]]:
+    title = {node.id: node.title for node in graph.nodes}
+    return {
+        (title[edge.source], edge.type, title[edge.target])
+        for edge in graph.edges
+        if edge.type != "PART_OF" and title[edge.source] != "Sync"
+    }
+
+
+def status(graph: BuiltGraph) -> dict[str, str | None]:
+    return {node.title: node.properties.get("status") for node in graph.nodes if node.type in ("Task", "Goal")}
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind", "edge"),
+    [
+        ("Tasks", "Task", "ASSIGNED_TO"),
+        ("Actions", "Action", "ASSIGNED_TO"),
+        ("Goals", "Goal", "ASSIGNED_TO"),
+        ("Ziele", "Goal", "ASSIGNED_TO"),
+        ("Decisions", "Decision", "MENTIONS"),
+        ("Entscheidungen", "Decision", "MENTIONS"),
+        ("Décisions", "Decision", "MENTIONS"),
+        ("Decisiones", "Decision", "MENTIONS"),
+        ("Decisioni", "Decision", "MENTIONS"),
+        ("Risks", "Risk", "MENTIONS"),
+        ("Risques", "Risk", "MENTIONS"),
+    ],
+)
+def test_an_entry_that_begins_with_a_person_is_the_text_after_the_name(heading, kind, edge):
+    graph = listed(heading, "Ada Byron: paint the shed", "Bo : sell the boat")
+    assert made(graph) == [(kind, "paint the shed"), (kind, "sell the boat")]
+    assert edges(graph) == {("paint the shed", edge, "Ada Byron"), ("sell the boat", edge, "Bo Li")}
+
+
+def test_an_unknown_name_before_a_colon_names_nothing():
+    assert made(listed("Actions", "Marc : appeler le notaire")) == [("Action", "appeler le notaire")]
+    assert made(listed("Entscheidungen", "Jutta Krämer: Schiefer nehmen")) == [
+        ("Decision", "Jutta Krämer: Schiefer nehmen")
+    ]
+    assert made(listed("Risks", "Marc: pump fails", "Vendor lock-in: costs rise", "**Frost**: pipes burst")) == [
+        ("Risk", "Marc: pump fails"),
+        ("Risk", "Vendor lock-in"),
+        ("Risk", "Frost"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "entry"),
+    [
+        ("Tasks", "Not needed: buy lamp"),
+        ("Tasks", "Cancelled: buy lamp"),
+        ("Tasks", "Postponed: buy lamp"),
+        ("Tasks", "Buy lamp - cancelled"),
+        ("Tasks", "Buy lamp (no longer needed)"),
+        ("Actions", "Skipped: buy lamp"),
+        ("Aufgaben", "Nicht nötig: Lampe kaufen"),
+        ("Aufgaben", "Lampe kaufen (entfällt)"),
+        ("Tâches", "Pas nécessaire : acheter une lampe"),
+        ("Tareas", "No necesario: comprar"),
+        ("Da fare", "Non serve: comprare"),
+        ("Risks", "Resolved: flood"),
+        ("Risks", "Flood (closed)"),
+        ("Risiken", "Behoben: Flut"),
+        ("Risques", "Résolu : inondation"),
+        ("Riesgos", "Resuelto: inundación"),
+        ("Rischi", "Risolto: alluvione"),
+        ("Decisions", "Draft: use straw"),
+        ("Decisions", "Proposed: use straw"),
+        ("Decisions", "Use straw (proposed)"),
+        ("Beschlüsse", "Entwurf: Stroh"),
+        ("Décisions", "Brouillon : paille"),
+        ("Tasks", "Status: late"),
+    ],
+)
+def test_an_entry_that_is_cancelled_over_or_a_draft_is_only_a_passage(heading, entry):
+    graph = listed(heading, entry)
+    assert (made(graph), texts(graph)) == ([], [entry])
+
+
+@pytest.mark.parametrize(
+    ("heading", "entry", "title"),
+    [
+        ("Tasks", "Done: paint", "paint"),
+        ("Tasks", "Paint (done)", "Paint (done)"),
+        ("Goals", "Achieved: sell ten", "sell ten"),
+        ("Aufgaben", "erledigt: malen", "malen"),
+        ("Tâches", "Fait : peindre", "peindre"),
+        ("Tareas", "Hecho: pintar", "pintar"),
+        ("Da fare", "Fatto: dipingere", "dipingere"),
+        ("Te doen", "Klaar: verven", "verven"),
+    ],
+)
+def test_a_finished_entry_is_done(heading, entry, title):
+    assert status(listed(heading, entry)) == {title: "done"}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Unanimous: buy wood",
+        "Agreed: buy wood",
+        "Einstimmig: buy wood",
+        "À l’unanimité : buy wood",
+        "Por unanimidad: buy wood",
+        "All'unanimità: buy wood",
+    ],
+)
+def test_the_majority_before_a_decision_is_not_its_name(entry):
+    assert made(listed("Decisions", entry)) == [("Decision", "buy wood")]
+
+
+def test_a_word_that_describes_a_thing_is_not_its_state():
+    assert made(listed("Decisions", "Helmets (required)")) == [("Decision", "Helmets (required)")]
+    assert status(listed("Tasks", "[ ] Pay (postponed)", "Open the shop")) == {
+        "Pay (postponed)": "open",
+        "Open the shop": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "state"),
+    [
+        ("[ ] Dig - cancelled", "cancelled"),
+        ("[ ] Dig (not needed)", "cancelled"),
+        ("[ ] Dig - gestrichen", "cancelled"),
+        ("[ ] Dig – annulé", "cancelled"),
+        ("[ ] Dig (cancelado)", "cancelled"),
+        ("[ ] Dig (done)", "done"),
+        ("[ ] Dig - erledigt", "done"),
+        ("[x] Dig - cancelled", "done"),
+        ("[ ] Dig - deep", "open"),
+    ],
+)
+def test_a_remark_at_the_end_of_a_checkbox_gives_its_state(entry, state):
+    assert list(status(listed("Notes", entry)).values()) == [state]
+
+
+def test_the_value_of_a_key_for_a_name_is_the_name():
+    people = listed("People", "Name: Cy Dee\n  Role: CTO", "name: Di Orr")
+    assert [(node.title, node.properties) for node in people.nodes if node.type == "Person"][2:] == [
+        ("Cy Dee", {"role": "CTO"}),
+        ("Di Orr", {}),
+    ]
+    task = listed("Tasks", "Title: Paint\n  Assignee: Bo Li\n  Due: 2026-05-01")
+    assert (made(task), edges(task)) == ([("Task", "Paint")], {("Paint", "ASSIGNED_TO", "Bo Li")})
