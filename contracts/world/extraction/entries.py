@@ -15,7 +15,15 @@ from contracts.world.extraction.due_dates import states_due_day
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import is_code, plain, undecorated
 from contracts.world.extraction.labelled_lines import read_labelled
-from contracts.world.extraction.labels import Labelled, begins_label, gives_detail, is_known, label_of, without_day
+from contracts.world.extraction.labels import (
+    Labelled,
+    begins_label,
+    details_of,
+    gives_detail,
+    is_known,
+    label_of,
+    without_day,
+)
 from contracts.world.extraction.listed_states import ListedState, state_before, state_behind
 from contracts.world.extraction.markdown import Entry
 from contracts.world.extraction.mentions import add_link, scan
@@ -232,6 +240,14 @@ def _read_statement(
     state = None if listed is None or labelled is None else state_before(reading.vocabulary, listed, labelled.label)
     if listed is not None and labelled is not None and state is not None:
         return _read_with_state(context, labelled, state, part, above, listed)
+    details, rest = details_of(reading, bare)
+    if details and rest.start == rest.end:
+        for detail in details:
+            read_labelled(context, detail, Part(detail.label_part.start, detail.rest.end), above, None, place)
+        return None
+    if details and (place == "item" or len(details) > 1) and not all(_is_state(reading, detail) for detail in details):
+        kind = listed or ("Task" if place == "item" and _name_owner_and_day(reading, details) else None)
+        return _read_after_details(context, details, rest, part, above, kind)
     if listed in ASSIGNABLE and is_no_task(reading, bare):
         return context.keep(part, above)
     if listed in ASSIGNABLE and is_assigned(reading, bare):
@@ -280,6 +296,33 @@ def _read_with_state(
     if state == "done":
         node.properties["status"] = "done"
     reading.describe(node, "label", labelled.label)
+    return node
+
+
+def _is_state(reading: Reading, detail: Labelled) -> bool:
+    return singular(detail.head) in reading.vocabulary.states
+
+
+def _name_owner_and_day(reading: Reading, details: list[Labelled]) -> bool:
+    """Decides whether labels name both the owner and the due day of something."""
+    are_days = {
+        singular(detail.head) in reading.vocabulary.dues for detail in details if not _is_state(reading, detail)
+    }
+    return are_days == {False, True}
+
+
+def _read_after_details(
+    context: ProseContext, details: list[Labelled], rest: Part, part: Part, above: FoundNode, kind: str | None
+) -> FoundNode | None:
+    """Reads an entry that begins with its owner and day: "Owner: Ada. Deadline: 2026-06-02. Write the report"."""
+    reading = context.reading
+    first, *_ = plain(reading.quote(rest)).lower().split() or [""]
+    is_remark = first in reading.vocabulary.openers
+    if kind is None or is_remark or is_no_task(reading, rest) or reading.states_none(kind, rest):
+        return keep(reading, part, above, context.section_path, stated_from=part.end)
+    node = add_task(context, "label", rest, above, kind)
+    for detail in details:
+        read_labelled(context, detail, Part(detail.label_part.start, detail.rest.end), node, None, "item")
     return node
 
 

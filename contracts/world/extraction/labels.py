@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.world.extraction.document_reading import Reading
-from contracts.world.extraction.figures import DAY
+from contracts.world.extraction.figures import DAY, DAY_WITH_YEAR
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.phrases import phrases
 from contracts.world.extraction.vocabulary import Vocabulary, load_vocabulary, singular
@@ -43,6 +43,11 @@ _TERM = re.compile(
 )
 _WITHIN_LINE = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[,;·]\s)\s*(?P<last>[^,;·]+)$")
 """The words between a dash or comma and a colon: "Book the hall - owner: Ada"."""
+_VALUE_END = re.compile(
+    rf"(?P<day>\b{DAY_WITH_YEAR})[.,]\s+|(?P<stop>[.])\s+(?=[^\W_a-zß-öø-ÿ]|[@*`\"“(])|\s?[;|·]\s+|(?P<comma>,)\s+"
+)
+"""The end of a value before other text in its line. A comma ends a value only before another label."""
+_ORDINAL = re.compile(r"(?<![\w.])\d{1,2}$")
 MOST_LABEL_WORDS = 5
 _LONGEST_SHORT = 3
 """Maximum length of a capitalised word that may be an abbreviation at the beginning of a label: "Ltd."."""
@@ -143,6 +148,45 @@ def without_day(reading: Reading, part: Part) -> tuple[Part | None, Part]:
         return labelled.day, labelled.rest
     dated = _DATED.match(reading.text, part.start, part.end)
     return (None, part) if dated is None else (Part(*dated.span("day")), Part(dated.end(), part.end))
+
+
+def details_of(reading: Reading, part: Part) -> tuple[list[Labelled], Part]:
+    """Returns the labels with an owner, a day or a state that a part begins with, and the text after them.
+
+    Example: "Owner: Eva Sand. Deadline: 2026-06-02. Write the report". One label with all of the text is none.
+    """
+    details: list[Labelled] = []
+    rest = part
+    while rest.start < rest.end:
+        labelled = label_of(reading, rest)
+        if (
+            labelled is None
+            or labelled.is_dashed
+            or labelled.pairs
+            or not _is_detail(reading.vocabulary, labelled.head)
+        ):
+            break
+        end, following = _end_of_value(reading, labelled.rest)
+        details.append(replace(labelled, rest=Part(labelled.rest.start, end)))
+        rest = Part(following, part.end)
+    return (details, rest) if len(details) > 1 or rest.start < rest.end else ([], part)
+
+
+def _end_of_value(reading: Reading, value: Part) -> tuple[int, int]:
+    """Returns the end of a value within a line, and the beginning of the text after it."""
+    text = reading.text
+    for match in _VALUE_END.finditer(text, *value):
+        before = text[value.start : match.start()]
+        if match["day"] is not None or match["comma"] is None:
+            word = before.rpartition(" ")[2].lower()
+            is_short = match["stop"] is not None and (len(word) < 2 or word in _ABBREVIATED | load_vocabulary().titles)
+            if not is_short and not (match["stop"] is not None and _ORDINAL.search(before)):
+                return match.end("day") if match["day"] is not None else match.start(), match.end()
+            continue
+        labelled = label_of(reading, Part(match.end(), value.end))
+        if labelled is not None and _is_detail(reading.vocabulary, labelled.head):
+            return match.start(), match.end()
+    return value.end, value.end
 
 
 def begins_label(reading: Reading, line: Part) -> bool:

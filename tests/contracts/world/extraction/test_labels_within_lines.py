@@ -120,3 +120,48 @@ def test_an_item_with_an_owner_and_a_day_below_done_is_done_and_below_risks_a_ri
     graph = read(f"# T\n\n## Done\n\n{item}\n\n## Risks\n\n{item}\n\n## Rejected tasks\n\n{item}")
     assert nodes(graph, "Task", "Risk") == [("Frost", "2026-05-06")] * 2
     assert [node.properties["status"] for node in graph.nodes if node.type == "Task"] == ["done"]
+
+
+@pytest.mark.parametrize("above", ["", "## Action items\n\n", "## Tasks\n\n"])
+@pytest.mark.parametrize(
+    ("item", "task"),
+    [
+        ("Owner: Ian Cole. Deadline: 2026-06-02. Write the report", "Write the report"),
+        ("Owner: Ian Cole; due: 2026-06-02; write the report", "write the report"),
+        ("Owner: Ian Cole, deadline: 2026-06-02, write the report", "write the report"),
+        ("Deadline: June 2, 2026. Owner: Dr. Ian Cole. Write the report", "Write the report"),
+        ("Verantwortlich: Ian Cole. Frist: 2. Juni 2026. Bericht schreiben", "Bericht schreiben"),
+        ("Responsable : Ian Cole. Échéance : 2026-06-02. Écrire le rapport", "Écrire le rapport"),
+        ("Responsable: Ian Cole. Fecha límite: 2026-06-02. Escribir el informe", "Escribir el informe"),
+        ("Responsabile: Ian Cole. Scadenza: 2026-06-02. Scrivere il rapporto", "Scrivere il rapporto"),
+    ],
+)
+def test_an_item_that_begins_with_its_owner_and_day_is_a_task_and_says_nothing_of_the_document(above, item, task):
+    graph = read(f"# Sync\n\nPresent: Ian Cole, Zara Noor\n\n{above}- {item}")
+    assert nodes(graph, "Document", "Task") == [("Sync", None), (task, "2026-06-02")]
+    ((of_task, _, owner),) = edges(graph) - PRESENT
+    assert (of_task, owner) == (task, "Ian Cole")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Due: 2026-06-05. Call Bo",
+        "- Owner: Ian Cole. He is new.",
+        "Owner: Ian Cole. Deadline: 2026-06-05. Please hurry.",
+    ],
+)
+def test_other_text_after_labels_in_one_line_keeps_them_from_being_the_documents(line):
+    graph = read(f"# Sync\n\n{line}\n\nIt rained.")
+    assert (nodes(graph, "Document", "Task"), graph.nodes[0].properties) == ([("Sync", None)], {})
+    assert not any(edge[1] != "MENTIONS" for edge in edges(graph))
+
+
+def test_a_line_of_labels_only_is_read_as_if_each_had_its_own_line():
+    graph = read("# Sync\n\nOwner: Ian Cole | Status: draft | Due: 2026-05-06\n\nIt rained.")
+    assert edges(graph) == {("Sync", "OWNED_BY", "Ian Cole")}
+    assert (graph.nodes[0].properties["status"], graph.nodes[0].properties["due_on"]) == ("draft", "2026-05-06")
+    nested = read("# Sync\n\n- [ ] Write\n  - Owner: Ian Cole. Deadline: 2026-05-06")
+    assert (nodes(nested, "Task"), edges(nested)) == ([("Write", "2026-05-06")], {("Write", "OWNED_BY", "Ian Cole")})
+    several = read("# Sync\n\n- Owner: Ian Cole, Zara Noor\n- Reviewer: J. Smith")
+    assert {owner for _, _, owner in edges(several)} == {"Ian Cole", "Zara Noor", "J. Smith"}
