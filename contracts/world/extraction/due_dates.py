@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from contracts.world.extraction.figures import DAY_WITH_YEAR, dates_in
 from contracts.world.extraction.findings import Part
+from contracts.world.extraction.people import CAPITAL
 from contracts.world.extraction.phrases import any_of, phrases
 from contracts.world.extraction.vocabulary import load_vocabulary, plain_words
 
@@ -25,6 +28,15 @@ _SINCE = re.compile(rf"\b(?:{any_of('period_from')})\s+(?:\w+\s+)?\d[^;\n]{{0,25
 _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(rf"\b(?:{any_of('until_due')})\W{{0,4}}$", re.IGNORECASE)
 """Those that may also end a state rather than a task: "The old pass is valid until 2026-08-08"."""
+_STATE_UNTIL = re.compile(
+    rf"(?:(?:{CAPITAL}[\w.’'-]*\s){{1,3}}"
+    rf"|(?i:(?:{any_of('definite_article')}|our|my|unsere?|notre)\s|l['’])(?:[\w’'-]+\s){{1,3}}?)"
+    rf"(?i:(?:{any_of('lasts')})\s(?!(?:{any_of('lasts_not')})\b)"
+    rf"(?:\S+\s){{0,6}}?(?:{any_of('until')})(?:['’]|\b))"
+)
+_OF_THING = re.compile(rf"(?<=\w)\s(?:{any_of('of_thing')})\W{{0,3}}$", re.IGNORECASE)
+_GOES_ON = re.compile(r"(?:(?!\b(?:and|or|und|oder|et|ou|y|o|e|en)\b)[^,;:(–—!?\n])*")
+"""Text between two days without a break or a conjunction."""
 _BREAK = re.compile(r"(?P<aside>,\s|;\s|[(\[])|[.!?:。]\s|\s[–—-]{1,2}\s|[–—。\n]")
 """The end of the words that belong to "until": another clause may begin after a comma or in a bracket."""
 _PARTICIPLE = re.compile(
@@ -67,12 +79,31 @@ def states_due_day(text: str, part: Part) -> bool:
     )
 
 
+def is_state_until(text: str) -> bool:
+    """Decides whether a sentence says in which state something is until a day: "Tom is away until Monday"."""
+    return _STATE_UNTIL.match(text) is not None
+
+
+def first_due(text: str, days: Sequence[tuple[str, int]]) -> str | None:
+    """Returns the first of the due days, each with its offset, that is not the day of a thing.
+
+    In "Dispute the invoice due 2026-01-01 before 2026-07-01" the first day is the invoice's.
+    """
+    for (day, start), (_, following) in pairwise(days):
+        are_of_things = [_OF_THING.search(text, max(0, end - 24), end) is not None for end in (start, following)]
+        if are_of_things != [True, False] or _GOES_ON.fullmatch(text, start, following) is None:
+            return day
+    return days[-1][0] if days else None
+
+
 def is_due(text: str, part: Part, day: int, *, is_carried_out: bool) -> bool:
     """Decides whether the day at an offset is the due date of what a part describes.
 
     Words that may also end a period, such as "bis", count only if somebody carries the thing out, as with a task.
     """
     if _is_called_off(text[day : min(part.end, day + _LONGEST_BEHIND)]):
+        return False
+    if _UNTIL_BEFORE.search(text, max(part.start, day - 14), day) and _STATE_UNTIL.match(text, part.start, day):
         return False
     until = _UNTIL_BEFORE.search(text, max(part.start, day - 14), day)
     if until is not None and _lasts(text, part, until.start(), day, is_carried_out=is_carried_out):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from contracts.world.extraction.document_reading import Reading
-from contracts.world.extraction.due_dates import CARRIED_OUT, is_due
+from contracts.world.extraction.due_dates import CARRIED_OUT, first_due, is_due
 from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import FoundNode, Part, is_within
 from contracts.world.extraction.inline_markup import MENTION, WIKILINK, code_in, is_link, links_in, plain
@@ -43,13 +43,16 @@ def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0)
         link.properties.setdefault("url", url)
         reading.findings.tie("link", node, link, "MENTIONS", reading.span(where))
     dates = dict.fromkeys(node.properties.get("dates", ()))
+    due: list[tuple[str, int]] = []
     for date, start in dates_in(reading.text, part):
         if is_within(quiet, start):
             continue
         is_stated = start >= stated_from and not is_within(reading.ended, start)
         if is_stated and is_due(reading.text, part, start, is_carried_out=node.type in CARRIED_OUT):
-            node.properties.setdefault("due_on", date)
+            due.append((date, start))
         dates[date] = None
+    if due:
+        node.properties.setdefault("due_on", first_due(reading.text, due))
     amounts = dict.fromkeys((*node.properties.get("amounts", ()), *amounts_in(reading.text, part)))
     for name, found in (("dates", dates), ("amounts", amounts)):
         if found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from contracts.world.extraction.document_reading import Reading
+from contracts.world.extraction.due_dates import is_state_until
 from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import plain, undecorated
@@ -94,6 +95,8 @@ def is_no_task(reading: Reading, part: Part) -> bool:
     something, need not do it or has already done it."""
     text = plain(reading.quote(part))[:_LONGEST_SENTENCE]
     if _NOTHING_TO_DO.match(text) is not None or any(form.match(text) for form in _NO_TASK):
+        return True
+    if is_state_until(text) and text.split()[0].lower() not in reading.vocabulary.errands:
         return True
     does_not = _DOES_NOT.match(text)
     if does_not is None or not reading.vocabulary.denies(text):

@@ -173,3 +173,51 @@ def test_the_value_of_a_key_for_a_name_is_the_name():
     ]
     task = listed("Tasks", "Title: Paint\n  Assignee: Bo Li\n  Due: 2026-05-01")
     assert (made(task), edges(task)) == ([("Task", "Paint")], {("Paint", "ASSIGNED_TO", "Bo Li")})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Bo Li is on holiday until 2026-05-20",
+        "Bo remains treasurer until 2026-05-21",
+        "Bo Li works part-time until 2026-05-20",
+        "Bo Li is responsible for the keys until 2026-05-20",
+        "The shop is closed until 2026-05-20",
+        "Bo Li ist bis 2026-05-20 im Urlaub",
+        "Bo Li bleibt Kassenwart bis 2026-05-21",
+        "Die Werkstatt ist bis zum 2026-05-20 zu",
+        "Bo Li est en vacances jusqu'au 2026-05-20",
+        "Bo Li reste trésorier jusqu’au 2026-05-21",
+        "Bo Li está de vacaciones hasta el 2026-05-20",
+        "Bo Li è in vacanza fino al 2026-05-20",
+        "O Bo está de férias até 2026-05-20",
+        "Bo Li blijft penningmeester tot 2026-05-21",
+    ],
+)
+@pytest.mark.parametrize("heading", ["Action items", "Actions"])
+def test_a_state_until_a_day_is_no_task_and_has_no_due_day(heading, entry):
+    graph = listed(heading, entry)
+    assert (made(graph), texts(graph)) == ([], [entry])
+    box = listed("Notes", f"[ ] {entry}")
+    assert all("due_on" not in node.properties for node in [*graph.nodes, *box.nodes])
+
+
+@pytest.mark.parametrize(
+    ("entry", "day"),
+    [
+        ("Bo Li is to pay by 2026-05-20", "2026-05-20"),
+        ("Bo Li to paint until 2026-05-20", "2026-05-20"),
+        ("Finish the report until 2026-05-20", "2026-05-20"),
+        ("Bericht bis 2026-05-20 schreiben", "2026-05-20"),
+        ("Pay the invoice due 2026-05-20", "2026-05-20"),
+        ("Dispute the invoice due 2026-01-01 before 2026-05-20", "2026-05-20"),
+        ("Dispute the invoice due on 2026-01-01 by 2026-05-20", "2026-05-20"),
+        ("Rechnung fällig am 2026-01-01 bis 2026-05-20 anfechten", "2026-05-20"),
+        ("Reclamar la factura que vence el 2026-01-01 antes del 2026-05-20", "2026-05-20"),
+        ("Send a reminder by 2026-05-20 for the invoice due 2026-07-01", "2026-05-20"),
+        ("Report due 2026-05-20 and slides due 2026-07-01", "2026-05-20"),
+    ],
+)
+def test_the_day_of_a_task_is_not_the_day_of_the_thing_that_it_is_about(entry, day):
+    (task,) = [node for node in listed("Tasks", entry).nodes if node.type == "Task"]
+    assert task.properties["due_on"] == day
