@@ -20,6 +20,8 @@ _UNNEEDED = re.compile(rf"(?:{any_of('unneeded')})")
 _OVER = re.compile(rf"(?:{any_of('over')})")
 _FINISHED = re.compile(rf"(?:{any_of('finished')})")
 _CARRIED = re.compile(rf"(?:{any_of('unanimous')}|{any_of('carried')}|{any_of('decided')})", re.IGNORECASE)
+_OPEN = re.compile(rf"(?:{any_of('board_open')})")
+_DOING = re.compile(rf"(?:{any_of('board_doing')})")
 _BEHIND = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[(\[])(?P<words>[^()\[\]–—:;,]{2,30}?)[)\]]?\W*$")
 """A remark at the end of an entry: "Dig - cancelled", "Flood (resolved)"."""
 
@@ -46,3 +48,19 @@ def state_behind(vocabulary: Vocabulary, node_type: str, entry: str) -> ListedSt
     """Returns the state that a remark at the end of an entry gives, or None."""
     remark = _BEHIND.search(entry)
     return None if remark is None else state_before(vocabulary, node_type, remark["words"])
+
+
+def state_of_tasks(vocabulary: Vocabulary, heading: str) -> str | None:
+    """Returns the state of the tasks below a heading or column that consists of a state only: "Done", "In progress".
+
+    Open tasks have the state "open", finished ones "done" and cancelled ones "cancelled"; any other state is in the
+    words of the text.
+    """
+    words = plain_words(heading)
+    if _OPEN.fullmatch(words):
+        return "open"
+    if words in vocabulary.finished or _FINISHED.fullmatch(words):
+        return "done"
+    if words in vocabulary.rejecting or _UNNEEDED.fullmatch(words):
+        return "cancelled"
+    return words if _DOING.fullmatch(words) or words in vocabulary.moved else None

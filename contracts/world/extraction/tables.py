@@ -9,6 +9,7 @@ from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.figures import MEASURED, is_figure
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.inline_markup import is_code, plain
+from contracts.world.extraction.listed_states import state_of_tasks
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import party_type
 from contracts.world.extraction.passages import keep
@@ -20,6 +21,8 @@ from contracts.world.extraction.vocabulary import plain_words, singular, without
 
 DELIMITERS = ",;\t|"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\.?)?")
+_MARK = re.compile(r"(?i:yes|no|x|ja|nein|oui|non|sí|sì|true|false|ok|done)|\W+|\[[ xX]?\]")
+_CARD_END = re.compile(r"<br ?/?>", re.IGNORECASE)
 _STATED_BY_SENTENCES = frozenset({"Decision", "Risk", "Goal", "Principle", "Value"})
 """Types that a row named by a piece of code never has."""
 _FIELD = r'(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^{0}\r\n]*))[ ]*(?P<end>{0}|\r\n|\n|\r|\Z)'
@@ -40,6 +43,10 @@ def read_table(
     if len(columns) < 2 or not rows:
         return
     vocabulary = reading.vocabulary
+    states = [state_of_tasks(vocabulary, column) for column in columns]
+    if row_type in (None, "Task") and all(states) and "open" in states and not _has_marks(reading, rows):
+        _read_board(reading, [state or "" for state in states], rows, within)
+        return
     ends = columns_of(vocabulary, [without_unit(column) for column in columns])
     if ends is not None and ends.are_statements and not _has_figures(reading, rows, ends.subject):
         for written in rows:
@@ -114,6 +121,38 @@ def _read_row(
         else:
             describe_field(reading, node, column, reading.quote(cell)) or keep(reading, cell, node, column)
     scan(reading, node, whole)
+
+
+def _has_marks(reading: Reading, rows: Sequence[Sequence[Part]]) -> bool:
+    """Decides whether a cell is a mark or a figure, which describes its row: "x", "yes", "2026-05-01"."""
+    texts = (plain(reading.quote(cell)) for row in rows for cell in row if cell.start < cell.end)
+    return any(MEASURED.fullmatch(text) or is_figure(text) or _MARK.fullmatch(text) for text in texts)
+
+
+def _read_board(reading: Reading, states: Sequence[str], rows: Sequence[Sequence[Part]], within: FoundNode) -> None:
+    """Adds a task for each card of a board, whose columns are the states of the cards below them."""
+    for written in rows:
+        for state, cell in zip(states, written, strict=False):
+            if reading.is_struck(cell):
+                keep(reading, cell, within, None)
+                continue
+            for card in _cards(reading, reading.shown(cell)):
+                if reading.states_none("Task", card):
+                    keep(reading, card, within, None, stated_from=card.end)
+                    continue
+                task = reading.add("table_row", "Task", card, within)
+                task.properties["status"] = state
+                scan(reading, task, card)
+
+
+def _cards(reading: Reading, cell: Part) -> Iterator[Part]:
+    """Yields the cards of a cell, which breaks separate."""
+    start = cell.start
+    for line_break in [*_CARD_END.finditer(reading.text, *cell), None]:
+        card = Part(start, cell.end if line_break is None else line_break.start()).trimmed(reading.text, " \t-•*")
+        if card.start < card.end:
+            yield card
+        start = cell.end if line_break is None else line_break.end()
 
 
 def _read_statement(
