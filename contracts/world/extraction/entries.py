@@ -30,12 +30,12 @@ from contracts.world.extraction.mentions import add_link, scan
 from contracts.world.extraction.parties import named_owners
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.people import given_first
-from contracts.world.extraction.prose_context import NOTHING, Position, ProseContext
+from contracts.world.extraction.prose_context import Position, ProseContext
 from contracts.world.extraction.quotations import quotation_at_start
 from contracts.world.extraction.relations import relate, relate_one
 from contracts.world.extraction.segmentation import first_sentence
 from contracts.world.extraction.tasks import ASSIGNABLE, add_task, is_assigned, is_no_task
-from contracts.world.extraction.vocabulary import Announced, singular
+from contracts.world.extraction.vocabulary import NOTHING, Announced, singular
 
 _CHECKBOX = re.compile(r"\[([ xX/-])\]\s+")
 _STATES = {" ": "open", "/": "open", "-": "cancelled"}
@@ -95,6 +95,8 @@ def read_entry(context: ProseContext, entry: Entry, *, announces: bool = False) 
             context.set_day(made, context.sections[-1].day)
         if made is not None and made.type == "Task" and below is None and context.is_below_finished():
             made.properties.setdefault("status", "done")
+        if made is not None and announced is not None and announced.state and made.type == announced.type:
+            made.properties.setdefault("status", announced.state)
         is_listed = made is not None and announced is not None and announced.many and made.type == announced.type
         if made is not None and is_listed and place == "item" and _is_done_behind(context.reading, made, part):
             made.properties.setdefault("status", "done")
@@ -233,6 +235,11 @@ def _read_statement(
             return context.keep(part, above)
     bare = undecorated(reading.text, part) if place == "item" else part
     listed = under.type if under is not None and under.many and place == "item" and under.type != "Person" else None
+    below = context.announced_by_state(plain(reading.quote(bare))) if listed is not None and context.has_items else None
+    if below is not None:
+        context.below = below
+        reading.read_as("label", part)
+        return context.keep(part, above) if below == NOTHING else None
     behind = None if listed is None else state_behind(reading.vocabulary, listed, reading.quote(bare))
     if behind in ("off", "later"):
         return context.keep(part, above)

@@ -12,12 +12,14 @@ from contracts.world.extraction.figures import is_figure
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.inline_markup import plain, undecorated
 from contracts.world.extraction.labels import ONLY_DAY, without_day
+from contracts.world.extraction.listed_states import announced_by_state
 from contracts.world.extraction.markdown import Heading
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.outlines import COMMENT, STATE
 from contracts.world.extraction.parties import names_people
 from contracts.world.extraction.prose_context import ProseContext, Section
 from contracts.world.extraction.segmentation import first_sentence
+from contracts.world.extraction.vocabulary import NOTHING, Announced
 
 _KINDED = re.compile(r"(?P<kind>[A-Za-z][A-Za-z -]{1,30}?)(?:\s+[#A-Z]?\d[\w.-]*)?\s*[:–—]\s+(?=\S)")
 
@@ -49,6 +51,13 @@ def read_heading(context: ProseContext, heading: Heading, *, is_title: bool) -> 
         task = context.add_node("checkbox", "Task", first_sentence(reading.text, part), part, above.node)
         task.properties["status"] = "open" if state["state"] == "TODO" else state["state"].lower()
         context.sections.append(Section(heading.level, task, None, task.title))
+        return
+    by_state = _announced_by_state(context, text)
+    if by_state is not None:
+        reading.read_as("heading", heading.part)
+        is_void = by_state == NOTHING
+        announced = None if is_void else by_state
+        context.sections.append(Section(heading.level, above.node, announced, plain(text), is_void=is_void))
         return
     kinded = _KINDED.match(text)
     kind = vocabulary.type_of(kinded["kind"]) if kinded else None
@@ -88,3 +97,13 @@ def read_heading(context: ProseContext, heading: Heading, *, is_title: bool) -> 
     scan(reading, node, part)
     context.set_day(node, day)
     context.sections.append(Section(heading.level, node, None, plain(text)))
+
+
+def _announced_by_state(context: ProseContext, text: str) -> Announced | None:
+    """Returns what a heading announces that only gives a state: "Done" below "Tasks", or "Decisions: proposed"."""
+    vocabulary = context.reading.vocabulary
+    kinded = _KINDED.match(text)
+    kind = vocabulary.type_of_each(kinded["kind"]) if kinded else None
+    if kinded is not None and kind is not None:
+        return announced_by_state(vocabulary, Announced(kind, many=True), text[kinded.end() :])
+    return context.announced_by_state(plain(text))

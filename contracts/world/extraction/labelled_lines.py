@@ -12,10 +12,10 @@ from contracts.world.extraction.markdown import Field
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import names_people, party_type
 from contracts.world.extraction.people import NAME
-from contracts.world.extraction.prose_context import NOTHING, Position, ProseContext
+from contracts.world.extraction.prose_context import Position, ProseContext
 from contracts.world.extraction.relations import add_edge, is_ended, relate, relate_each, set_due
 from contracts.world.extraction.segmentation import first_sentence
-from contracts.world.extraction.vocabulary import Announced, plain_words, singular
+from contracts.world.extraction.vocabulary import NOTHING, Announced, plain_words, singular
 
 _AGREED = frozenset({"agreed", "resolved"})
 """Words before the day of a decision: "Agreed 2026-03-01: ..."."""
@@ -99,7 +99,7 @@ def _read_label(
     if reading.states_none(named_type, labelled.rest):
         named_type = None
     if empty:
-        context.below = NOTHING if vocabulary.announces_none(labelled.label) else vocabulary.announced(labelled.head)
+        context.below = context.announced_by(labelled.label) or vocabulary.announced(labelled.head)
         is_entry = place == "item" and under is not None and not vocabulary.names_a_part(labelled.label)
         if under is not None and under.type == "Person":
             is_entry = is_entry and names_people(reading, labelled.label_part)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from contracts.world.extraction.due_dates import CARRIED_OUT
 from contracts.world.extraction.phrases import any_of
-from contracts.world.extraction.vocabulary import Vocabulary, plain_words
+from contracts.world.extraction.vocabulary import NOTHING, Announced, Vocabulary, plain_words
 
 ListedState = Literal["off", "later", "done", "stated"]
 """The state of an entry: it does not apply, it is postponed, it is finished, or it is stated as any other."""
@@ -20,6 +20,9 @@ _UNNEEDED = re.compile(rf"(?:{any_of('unneeded')})")
 _OVER = re.compile(rf"(?:{any_of('over')})")
 _FINISHED = re.compile(rf"(?:{any_of('finished')})")
 _CARRIED = re.compile(rf"(?:{any_of('unanimous')}|{any_of('carried')}|{any_of('decided')})", re.IGNORECASE)
+_PROPOSED = re.compile(rf"(?:{any_of('proposed')})")
+_MADE = re.compile(rf"(?:{any_of('made')})")
+_RANK = re.compile(rf"(?:{any_of('rank')}|q[1-4](?: \d{{4}})?|\d{{4}}|p[0-4])")
 _OPEN = re.compile(rf"(?:{any_of('board_open')})")
 _DOING = re.compile(rf"(?:{any_of('board_doing')})")
 _BEHIND = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[(\[])(?P<words>[^()\[\]–—:;,]{2,30}?)[)\]]?\W*$")
@@ -37,7 +40,7 @@ def state_before(vocabulary: Vocabulary, node_type: str, label: str) -> ListedSt
         return "done"
     if node_type in _PURSUED and words in vocabulary.moved:
         return "later"
-    if node_type == "Decision" and words in vocabulary.undecided - _QUALITIES:
+    if node_type == "Decision" and (words in vocabulary.undecided - _QUALITIES or _PROPOSED.fullmatch(words)):
         return "off"
     if node_type == "Decision" and _CARRIED.fullmatch(words):
         return "stated"
@@ -64,3 +67,22 @@ def state_of_tasks(vocabulary: Vocabulary, heading: str) -> str | None:
     if words in vocabulary.rejecting or _UNNEEDED.fullmatch(words):
         return "cancelled"
     return words if _DOING.fullmatch(words) or words in vocabulary.moved else None
+
+
+def announced_by_state(vocabulary: Vocabulary, listed: Announced, heading: str) -> Announced | None:
+    """Returns the announcement of a heading that only divides a list by the state or rank of its entries: "Done".
+
+    `listed` is the announcement of the list. Returns `NOTHING` if the entries below the heading state nothing.
+    """
+    words = plain_words(heading)
+    is_over = listed.type == "Risk" and _OVER.fullmatch(words)
+    is_open = listed.type == "Decision" and (words in vocabulary.undecided or _PROPOSED.fullmatch(words))
+    if is_over or is_open:
+        return NOTHING
+    state = state_of_tasks(vocabulary, heading) if listed.type in _PURSUED else None
+    if state == "cancelled":
+        return NOTHING
+    if state is not None:
+        return Announced(listed.type, many=True, state=None if state == "open" else state)
+    is_made = listed.type == "Decision" and (_CARRIED.fullmatch(words) or _MADE.fullmatch(words))
+    return Announced(listed.type, many=True) if is_made or _RANK.fullmatch(words) else None

@@ -21,10 +21,11 @@ from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.objects import read_members
 from contracts.world.extraction.outlines import is_outline
 from contracts.world.extraction.passages import keep
-from contracts.world.extraction.prose_context import NOTHING, ProseContext, Section
+from contracts.world.extraction.prose_context import ProseContext, Section
 from contracts.world.extraction.quotations import Quotations, is_quoted_over_lines
 from contracts.world.extraction.tables import read_table, whole_of
 from contracts.world.extraction.titles import is_title_line, title_field, title_of
+from contracts.world.extraction.vocabulary import NOTHING
 
 _LISTED_BY_TITLE = frozenset({"Decision", "Task", "Risk", "Goal", "Principle"})
 """Types that a document can list according to its title: "Decision log"."""
@@ -74,7 +75,8 @@ def read_prose(reading: Reading, title: str | None) -> None:
                 read_messages(context, lines)
             case Entry(0, (line,)) if isinstance(following, Entry) and following.depth and _announces(context, line):
                 read_entry(context, block, announces=True)
-            case Entry():
+            case Entry(depth):
+                context.has_items = isinstance(following, Entry) and following.depth > depth > 0
                 read_entry(context, block)
 
 
@@ -135,5 +137,7 @@ def _announces(context: ProseContext, line: Part) -> bool:
     """Decides whether a line before a list announces the type of its entries: "Next steps"."""
     text = plain(context.reading.quote(line))
     is_title = is_title_line(context.reading, line) and len(text.split()) <= MOST_LABEL_WORDS
+    if is_title and context.announced_by_state(text) is not None:
+        return True
     announced = context.announced_by(text) if is_title and text[:1].isupper() else None
     return announced == NOTHING or (announced is not None and announced.many and announced.type in _LISTED_BY_LINE)

@@ -15,15 +15,14 @@ from contracts.world.extraction.due_dates import without_days
 from contracts.world.extraction.figures import dates_in
 from contracts.world.extraction.findings import FoundNode, Part
 from contracts.world.extraction.labels import Labelled
+from contracts.world.extraction.listed_states import announced_by_state
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import named_owners
 from contracts.world.extraction.passages import keep
 from contracts.world.extraction.relations import assign_to_known, relate
-from contracts.world.extraction.vocabulary import Announced, singular
+from contracts.world.extraction.vocabulary import NOTHING, Announced, singular
 from contracts.world.proposal import LONGEST_TITLE
 
-NOTHING = Announced("", many=False)
-"""The announcement of a list of rejected things."""
 Position = Literal["item", "field", "paragraph"]
 """The position of a statement: a list item, one of several labelled lines, or a paragraph."""
 _QUOTED = re.compile(r"[\"“”„][^\"“”„]+[\"“”]")
@@ -72,6 +71,8 @@ class ProseContext:
         """The announcement that a label without a value makes for the items below it."""
         self.below_depth = 0
         """The depth of that label."""
+        self.has_items = False
+        """True if the block is a list item with items below it."""
         self.is_kept = False
         """True if a passage contains the whole paragraph already."""
         self.decisions: list[FoundNode] = []
@@ -105,7 +106,14 @@ class ProseContext:
     def announced_by(self, line: str) -> Announced | None:
         """Returns what a line announces for the list below it: `NOTHING` if the line denies or rejects it."""
         vocabulary = self.reading.vocabulary
+        if (by_state := self.announced_by_state(line)) is not None:
+            return by_state
         return NOTHING if vocabulary.announces_none(line) else vocabulary.announced(line)
+
+    def announced_by_state(self, line: str) -> Announced | None:
+        """Returns what a line announces if it only gives the state of a part of the section's list: "Done"."""
+        listed = self.sections[-1].announced
+        return announced_by_state(self.reading.vocabulary, listed, line) if listed is not None and listed.many else None
 
     def has_decisions(self) -> bool:
         """Decides whether the headings above allow decisions: none marks them as not made, as "Open decisions" does."""

@@ -72,10 +72,15 @@ class Relation:
 
 
 class Announced(NamedTuple):
-    """The type of the entries below, and whether there is one or many."""
+    """The type of the entries below, whether there is one or many, and their state if it is announced too."""
 
     type: str
     many: bool
+    state: str | None = None
+
+
+NOTHING = Announced("", many=False)
+"""The announcement of a list of rejected things."""
 
 
 @dataclass(frozen=True)

@@ -221,3 +221,67 @@ def test_a_state_until_a_day_is_no_task_and_has_no_due_day(heading, entry):
 def test_the_day_of_a_task_is_not_the_day_of_the_thing_that_it_is_about(entry, day):
     (task,) = [node for node in listed("Tasks", entry).nodes if node.type == "Task"]
     assert task.properties["due_on"] == day
+
+
+@pytest.mark.parametrize(
+    ("heading", "state", "made_of", "status_of"),
+    [
+        ("Tasks", "Done", "Task", "done"),
+        ("Tasks", "In progress", "Task", "in progress"),
+        ("Tasks", "Open", "Task", None),
+        ("Tasks", "High priority", "Task", None),
+        ("Tasks", "Cancelled", None, None),
+        ("Goals", "Achieved", "Goal", "done"),
+        ("Goals", "Short term", "Goal", None),
+        ("Risks", "High", "Risk", None),
+        ("Risks", "Closed", None, None),
+        ("Decisions", "Proposed", None, None),
+        ("Decisions", "Draft", None, None),
+        ("Decisions", "Under discussion", None, None),
+        ("Decisions", "Accepted", "Decision", None),
+        ("Aufgaben", "Erledigt", "Task", "done"),
+        ("Aufgaben", "In Arbeit", "Task", "in arbeit"),
+        ("Entscheidungen", "Vorgeschlagen", None, None),
+        ("Entscheidungen", "Angenommen", "Decision", None),
+        ("Tâches", "Faites", "Task", "done"),
+        ("Décisions", "Proposées", None, None),
+        ("Décisions", "En suspens", None, None),
+        ("Tareas", "En curso", "Task", "en curso"),
+        ("Decisiones", "Propuestas", None, None),
+        ("Da fare", "Completati", "Task", "done"),
+        ("Decisioni", "Proposte", None, None),
+    ],
+)
+def test_a_state_that_divides_a_list_is_no_entry_and_holds_for_those_below_it(heading, state, made_of, status_of):
+    for text in (
+        f"# Log\n\n## {heading}\n\n### {state}\n\n- Use straw",
+        f"# Log\n\n## {heading}\n\n{state}:\n\n- Use straw",
+        f"# Log\n\n## {heading}\n\n- {state}\n  - Use straw",
+        f"# Log\n\n## {heading}\n\n**{state}**\n\n- Use straw",
+        f"# {heading}\n\n## {state}\n\n- Use straw",
+    ):
+        graph = read(text)
+        assert made(graph) == ([(made_of, "Use straw")] if made_of else [])
+        assert [node.properties.get("status") for node in graph.nodes if node.type == made_of] == [status_of] * bool(
+            made_of
+        )
+
+
+def test_the_same_holds_for_actions():
+    graph = read("# Log\n\n## Actions\n\n### Done\n\n- Paint\n\n## Actions\n\n**In progress**\n\n- Mow")
+    assert made(graph) == [("Action", "Paint"), ("Action", "Mow")]
+    assert [node.properties["status"] for node in graph.nodes if node.type == "Action"] == ["done", "in progress"]
+
+
+def test_a_heading_of_a_type_with_a_state_announces_entries_of_that_state():
+    assert made(read("# L\n\n## Decisions: proposed\n\n- Use straw")) == []
+    assert status(read("# L\n\n## Tasks – in progress\n\n- Mow")) == {"Mow": "in progress"}
+    assert made(read("# L\n\n## Decision: use slate\n\n## Task: paint")) == [
+        ("Decision", "use slate"),
+        ("Task", "paint"),
+    ]
+
+
+def test_a_topic_below_a_heading_of_a_list_and_a_word_without_items_below_it_stay_entries():
+    graph = read("# L\n\n## Decisions\n\n### Use mud\n\nIt is cheap.\n\n## Tasks\n\n- Testing\n- Review\n- [x] Done")
+    assert made(graph) == [("Decision", "Use mud"), ("Task", "Testing"), ("Task", "Review"), ("Task", "Done")]
