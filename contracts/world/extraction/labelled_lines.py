@@ -171,6 +171,8 @@ def _read_label(
                 return context.add_node("announced", node_type, sentence, labelled.rest, above)
             if field in vocabulary.states | vocabulary.dues | vocabulary.numbers | vocabulary.type_words:
                 return context.keep(part, above)
+            if "@" in labelled.label:
+                return context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
             if node_type in _STATED_BY_PEOPLE and not labelled.pairs:
                 person = reading.person_at(labelled.label_part, is_full=True)
                 if person is not None:

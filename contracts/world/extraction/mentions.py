@@ -9,7 +9,15 @@ from contracts.world.extraction.due_dates import CARRIED_OUT, first_due, is_due
 from contracts.world.extraction.figures import amounts_in, dates_in
 from contracts.world.extraction.findings import FoundNode, Part, is_within
 from contracts.world.extraction.inline_markup import MENTION, WIKILINK, code_in, is_link, links_in, plain
-from contracts.world.extraction.people import addressed_in, called, firms_in, named_in, people_in, written_out
+from contracts.world.extraction.people import (
+    addressed_in,
+    called,
+    firms_in,
+    is_only_involved,
+    named_in,
+    people_in,
+    written_out,
+)
 from contracts.world.extraction.sources import EVERYWHERE
 
 MOST_DATES = 1_000
@@ -28,7 +36,7 @@ def scan(reading: Reading, node: FoundNode, part: Part, *, stated_from: int = 0)
         if not is_within(quiet, match.start()):
             where = Part(match.start(), match.end())
             person = person_of_handle(reading, where)
-            carries_out = node.type in CARRIED_OUT
+            carries_out = node.type in CARRIED_OUT and not is_only_involved(reading.text, part.start, where.start)
             edge_type, label = ("ASSIGNED_TO", match[1]) if carries_out else ("MENTIONS", None)
             reading.findings.tie("mention", node, person, edge_type, reading.span(where), label)
     for where, address in addressed_in(reading.text, part):

@@ -69,7 +69,22 @@ _PAIRS = tuple(
         rf"(?m)^\s*(?:[-*+]|\d+[.)])\s+(?P<name>{_FULL}) {_HANDLE}(?=\s*(?:$|[(,–—]))",
     )
 )
+_HANDLES_BEFORE = re.compile(r"(?:@[\w-]{1,39}(?:\s?[,/&+]\s?|\s(?:and|or|nor|und|oder|et|ou|y|o|e|en)\s)){1,9}$")
+"""The handles of an enumeration before its last one: "@ada, @bo and "."""
+_NOT_ASSIGNED = re.compile(
+    rf"(?<![\w-])(?:(?:{any_of('not_assigned')}|\w+ed\sby|(?<!assigned\s)(?<!assign\s)to)\W{{0,3}}|(?:{any_of('approached')})\s)$",
+    re.IGNORECASE,
+)
 _TEAM = re.compile(r"\b(?:team|group|department|crew|squad|inc|ltd|llc|gmbh|ag|corp|foundation|co|university)\b", re.I)
+
+
+def is_only_involved(text: str, start: int, handle: int) -> bool:
+    """Decides whether the words before a handle, from `start` on, exclude that person or only involve them.
+
+    "Dig without @bo", "cc @bo: dig" and "Call @bo" give the task to somebody else.
+    """
+    before = _HANDLES_BEFORE.sub("", text[max(start, handle - _LONGEST_BEFORE) : handle])
+    return _NOT_ASSIGNED.search(before) is not None
 
 
 def handles_in(text: str) -> dict[str, str]:

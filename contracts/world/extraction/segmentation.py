@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contracts.world.extraction.due_dates import DUE_LABELS, DUE_WORDS
 from contracts.world.extraction.figures import DAY_WITH_YEAR
 from contracts.world.extraction.findings import Part
-from contracts.world.extraction.people import OWNER_WORDS, OWNERS
+from contracts.world.extraction.people import OWNER_WORDS, OWNERS, is_only_involved
 from contracts.world.extraction.phrases import any_of
 
 LONGEST_PASSAGE = 1_200
@@ -61,6 +61,9 @@ def first_sentence(text: str, part: Part) -> Part:
     for _ in range(_MOST_APPENDICES):
         appendix = _APPENDIX.search(text, max(rest.start, rest.end - _LONGEST_APPENDIX), rest.end)
         if appendix is None or appendix.start() == rest.start:
+            break
+        handle = text.find("@", *appendix.span())
+        if handle >= 0 and is_only_involved(text, rest.start, handle):
             break
         rest = Part(rest.start, appendix.start()).trimmed(text)
         if all(text.count(a, *rest) == text.count(b, *rest) for a, b in ("()", "[]")):
