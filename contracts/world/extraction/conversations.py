@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from contracts.world.extraction.decisions import is_joke
 from contracts.world.extraction.document_reading import Reading
 from contracts.world.extraction.findings import Part
 from contracts.world.extraction.labels import is_known, label_of
@@ -26,6 +27,8 @@ TURN = re.compile(
 _LEVEL = re.compile(r"[A-Z]{4,}")
 """A log level between time and message, as in "INFO". Logs have no speakers."""
 _FEWEST_TURNS = 3
+_MOST_BETWEEN = 4
+"""Number of messages within which a speaker may take one back."""
 
 
 def repeated_labels(reading: Reading, blocks: Sequence[Block]) -> frozenset[tuple[int, str]]:
@@ -67,12 +70,25 @@ def read_messages(context: ProseContext, lines: tuple[Part, ...]) -> None:
     """Stores each message as a passage, which mentions its author if the full name is given."""
     reading = context.reading
     starts = sorted({0, *(number for number, line in enumerate(lines) if turn_in(reading.text, line) is not None)})
-    for first, end in pairwise([*starts, len(lines)]):
-        part = Part(lines[first].start, lines[end - 1].end)
-        turn = turn_in(reading.text, lines[first])
-        passage = keep(
-            reading, part, context.node, context.section_path, stated_from=None if turn is None else turn.end()
-        )
+    messages = [Part(lines[first].start, lines[end - 1].end) for first, end in pairwise([*starts, len(lines)])]
+    turns = [turn_in(reading.text, lines[first]) for first in starts]
+    for number, (part, turn) in enumerate(zip(messages, turns, strict=True)):
+        stated_from = None if turn is None else turn.end()
+        if turn is not None and _is_taken_back(reading, turn, messages[number + 1 :], turns[number + 1 :]):
+            stated_from = part.end
+        passage = keep(reading, part, context.node, context.section_path, stated_from=stated_from)
         name = None if turn is None else Part(*turn.span("name")).trimmed(reading.text)
         if passage is not None and name is not None and names_people(reading, name):
             mention(reading, "turn", passage, name)
+
+
+def _is_taken_back(
+    reading: Reading, turn: re.Match[str], messages: Sequence[Part], turns: Sequence[re.Match[str] | None]
+) -> bool:
+    """Decides whether the next message of the same speaker only says that this one is a joke."""
+    following = (
+        reading.text[other.end() : message.end]
+        for message, other in zip(messages[:_MOST_BETWEEN], turns, strict=False)
+        if other is not None and other["name"] == turn["name"]
+    )
+    return is_joke(next(following, ""))

@@ -27,6 +27,21 @@ _BECAUSE = re.compile(
 """Words before a reason. "Car" and "want" are English words too, so a French or Dutch word must follow them."""
 _BUT = re.compile(r"\b(?:but|however|though|although|only to)\b", re.IGNORECASE)
 """Words within a decision that may introduce its reversal: "to move but stayed"."""
+_JOKE = re.compile(
+    rf"(?:^|[.!?…,;]\s+|\n|\(|[–—-]\s)(?:(?:haha|lol|no|nein|non|nee),?\s)?(?:{any_of('joke')})(?=\W*(?:$|\n|[.!)]))",
+    re.IGNORECASE,
+)
+"""A remark that makes the sentence before it a joke: "just kidding"."""
+_REVERSED_BEHIND = re.compile(
+    rf"\b(?:{any_of('but')})\b(?:[^.!?\n]|[.](?=\w))*\b(?:{any_of('reversed')})\b", re.IGNORECASE
+)
+_REVERSED_AFTER = re.compile(
+    r"[.!]\s+(?=(?P<next>(?:[^.!?\n]|[.](?=\w)){3,150}))"
+    rf"(?=[^.!?\n]*\b(?:{any_of('the_decision')})\b)(?=[^.!?\n]*\b(?:{any_of('reversed')})\b)(?![^.!?\n]*\b(?:if|when|unless|not|never)\b)",
+    re.IGNORECASE,
+)
+"""A sentence about the reversal of the decision before it: "We later reversed that."."""
+_LONGEST_REMARK = 200
 _HAD = re.compile(r"\shad\s")
 _YET = re.compile(r"[.!]\s+(?:But|However|Yet|Instead|Still|Then|Now|Later)\b")
 """First words of a sentence that reports the reversal of what "had been decided"."""
@@ -85,26 +100,49 @@ def decided_in(text: str, part: Part) -> Iterator[Decided]:
     yield from _decided_elsewhere_in(text, part)
     for match in _CHOSEN.finditer(text, part.start, part.end):
         chosen, reason = with_reason(text, Part(*match.span("what")).trimmed(text))
-        if not _BUT.search(text, *chosen):
+        if not _BUT.search(text, *chosen) and not is_taken_back(text, Part(*match.span()), part.end):
             yield Decided(None, chosen.trimmed(text, " ,"), reason)
     if not any(word in text[part.start : part.end].lower() for word in ("decided", "agreed", "resolved")):
         return
     for match in _RESOLVED.finditer(text, part.start, part.end):
         group = next(name for name in ("what", "agreed", "also") if match[name] is not None)
+        if is_taken_back(text, Part(*match.span()), part.end):
+            continue
         yield Decided(None, Part(*match.span(group)).trimmed(text), None)
     for match in _decided().finditer(text[part.start : part.end]):
         when, what, why = (
             None if match.start(name) < 0 else Part(part.start + match.start(name), part.start + match.end(name))
             for name in ("when", "what", "why")
         )
-        follows = _YET.match(text, part.start + match.end())
-        if what is not None and not _BUT.search(text, *what) and not (follows and _HAD.search(match[0])):
+        end = part.start + match.end()
+        follows = _YET.match(text, end) or (why is not None and _BUT.search(text, *why))
+        is_reversed = is_taken_back(text, Part(part.start + match.start(), end), part.end)
+        if (
+            what is not None
+            and not _BUT.search(text, *what)
+            and not is_reversed
+            and not (follows and _HAD.search(match[0]))
+        ):
             yield Decided(when, what.trimmed(text), why and why.trimmed(text))
+
+
+def is_taken_back(text: str, sentence: Part, end: int) -> bool:
+    """Decides whether the sentence of a decision, or the text after it up to `end`, reverses it or calls it a joke."""
+    if _REVERSED_BEHIND.search(text, *sentence) or _REVERSED_AFTER.match(text, sentence.end, end):
+        return True
+    return is_joke(text[sentence.end : min(end, sentence.end + _LONGEST_REMARK)])
+
+
+def is_joke(behind: str) -> bool:
+    """Decides whether a text begins with a remark that makes the text before it a joke, or ends with one."""
+    return _JOKE.search(behind) is not None
 
 
 def _decided_elsewhere_in(text: str, part: Part) -> Iterator[Decided]:
     for form in _DECIDED_ELSEWHERE:
         for match in form.finditer(text, part.start, part.end):
+            if is_taken_back(text, Part(*match.span()), part.end):
+                continue
             what, why = with_reason(text, Part(*match.span("what")).trimmed(text))
             if why is None and match.re.groupindex.get("why") and match["why"] is not None:
                 why = Part(match.end("why") - len(match["why"].split(" ", 2)[2]), match.end("why"))

@@ -44,6 +44,13 @@ _ENDED = re.compile(
 """Words after "depends on" that limit it: "only until May"."""
 
 
+_OR = re.compile(rf"\s(?:either|entweder|{any_of('or')})\s|\shang(?:t|en)\s.*\sof\s", re.IGNORECASE)
+"""Words for alternatives, on none of which something certainly depends."""
+_ALTERNATIVE = re.compile(
+    r"either\b|[\w`’'.-]+,?\s(?:or|and/or)\s|(?:[\w`’'.-]+,?\s){1,4}?(?:or|and/or)\s(?:on\s)?[A-Z`]"
+)
+
+
 class Waits(NamedTuple):
     """An undertaking and its condition, both without articles."""
 
@@ -69,7 +76,7 @@ def depends_in(text: str, part: Part) -> Iterator[Depends]:
             continue
         left = _LEFT.search(text[max(part.start, match.start() - _FURTHEST) : match.start()])
         right = _RIGHT.match(text, match.end(), part.end)
-        if left is None or right is None:
+        if left is None or right is None or _ALTERNATIVE.match(text, match.end(), part.end):
             continue
         start = match.start() - len(left[0])
         starts = [start, *(start + space.end() for space in re.finditer(r"\s", left[0]))]
@@ -88,7 +95,7 @@ def waits_in(text: str, part: Part) -> Iterator[Waits]:
     for match in _WAITS.finditer(text, part.start, part.end):
         words = match["what"].lower().split()
         if (words[0] in undertakings or words[-1] in undertakings) and not (
-            _doubtful().search(match[0]) or _UNTIL.search(match[0])
+            _doubtful().search(match[0]) or _UNTIL.search(match[0]) or _OR.search(match[0])
         ):
             yield Waits(Part(*match.span("what")), Part(*match.span("on")))
 

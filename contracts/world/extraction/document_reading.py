@@ -7,7 +7,7 @@ from bisect import bisect_left
 from itertools import accumulate
 
 from contracts.world.extraction.commitments import Commitment
-from contracts.world.extraction.decisions import is_undecided, with_reason
+from contracts.world.extraction.decisions import is_joke, is_taken_back, is_undecided, with_reason
 from contracts.world.extraction.dependencies import Depends, Waits
 from contracts.world.extraction.document_text import DocumentText
 from contracts.world.extraction.figures import is_figure
@@ -151,6 +151,8 @@ class Reading(DocumentText):
         For a decision, "postponed to May" and a question do so too.
         """
         if node_type == "Decision":
+            if is_taken_back(self.text, part, part.end) or is_joke(self.quote(part)):
+                return True
             part, _ = with_reason(self.text, part)
         if node_type is not None and self.vocabulary.states_no(node_type, plain(self.quote(part))):
             return True

@@ -12,6 +12,7 @@ from contracts.world.extraction.markdown import Field
 from contracts.world.extraction.mentions import scan
 from contracts.world.extraction.parties import names_people, party_type
 from contracts.world.extraction.people import NAME
+from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.prose_context import Position, ProseContext
 from contracts.world.extraction.relations import add_edge, is_ended, relate, relate_each, set_due
 from contracts.world.extraction.segmentation import first_sentence
@@ -27,6 +28,8 @@ _STATED_BY_PEOPLE = frozenset(
 )
 """Types of list entries that may begin with a person. With an unknown name, which may also be a topic, the whole entry
 is the title."""
+_EITHER = re.compile(rf"{NAME.pattern}\s(?:{any_of('or')})\s{NAME.pattern}")
+"""A label that names two people, only one of whom is meant: "Ada or Bo"."""
 _CARRIED_BY = frozenset({"Goal", "Deliverable", "Assignment"})
 _LONGEST_FIELD = 200
 """Maximum length of the value in a paragraph "label: value"; a longer one is prose."""
@@ -171,7 +174,7 @@ def _read_label(
                 return context.add_node("announced", node_type, sentence, labelled.rest, above)
             if field in vocabulary.states | vocabulary.dues | vocabulary.numbers | vocabulary.type_words:
                 return context.keep(part, above)
-            if "@" in labelled.label:
+            if "@" in labelled.label or _EITHER.fullmatch(labelled.label):
                 return context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
             if node_type in _STATED_BY_PEOPLE and not labelled.pairs:
                 person = reading.person_at(labelled.label_part, is_full=True)
