@@ -36,7 +36,7 @@ _REVERSED_BEHIND = re.compile(
     rf"\b(?:{any_of('but')})\b(?:[^.!?\n]|[.](?=\w))*\b(?:{any_of('reversed')})\b", re.IGNORECASE
 )
 _REVERSED_AFTER = re.compile(
-    r"[.!]\s+(?=(?P<next>(?:[^.!?\n]|[.](?=\w)){3,150}))"
+    r"[.!]\s+"
     rf"(?=[^.!?\n]*\b(?:{any_of('the_decision')})\b)(?=[^.!?\n]*\b(?:{any_of('reversed')})\b)(?![^.!?\n]*\b(?:if|when|unless|not|never)\b)",
     re.IGNORECASE,
 )

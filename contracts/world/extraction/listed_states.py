@@ -25,6 +25,7 @@ _MADE = re.compile(rf"(?:{any_of('made')})")
 _RANK = re.compile(rf"(?:{any_of('rank')}|q[1-4](?: \d{{4}})?|\d{{4}}|p[0-4])")
 _OPEN = re.compile(rf"(?:{any_of('board_open')})")
 _DOING = re.compile(rf"(?:{any_of('board_doing')})")
+_LONGEST_REMARK = 60
 _BEHIND = re.compile(r"(?:\s[–—-]{1,2}\s|\s?[(\[])(?P<words>[^()\[\]–—:;,]{2,30}?)[)\]]?\W*$")
 """A remark at the end of an entry: "Dig - cancelled", "Flood (resolved)"."""
 
@@ -49,7 +50,7 @@ def state_before(vocabulary: Vocabulary, node_type: str, label: str) -> ListedSt
 
 def state_behind(vocabulary: Vocabulary, node_type: str, entry: str) -> ListedState | None:
     """Returns the state that a remark at the end of an entry gives, or None."""
-    remark = _BEHIND.search(entry)
+    remark = _BEHIND.search(entry[-_LONGEST_REMARK:])
     return None if remark is None else state_before(vocabulary, node_type, remark["words"])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -179,7 +180,7 @@ class _Objects:
                 (key, member)
                 for key, member in value.items()
                 if isinstance(member, str)
-                and singular(_spaced(key)) in vocabulary.types
+                and _word(key) in vocabulary.types
                 and vocabulary.relation_of(_spaced(key)) is None
             ),
             None,
@@ -219,14 +220,14 @@ class _Objects:
         reading = self._reading
         return any(
             isinstance(member, str)
-            and singular(_spaced(key)) in reading.vocabulary.states
+            and _word(key) in reading.vocabulary.states
             and reading.states_none("Decision", _inner(inner))
             for (_, inner), (key, member) in zip(tree.value, value.items(), strict=True)
         )
 
     def _type_of(self, value: dict[str, Any], named_type: str | None) -> str:
         vocabulary = self._reading.vocabulary
-        stated_type = next((v for k, v in value.items() if singular(_spaced(k)) in vocabulary.type_words), None)
+        stated_type = next((v for k, v in value.items() if _word(k) in vocabulary.type_words), None)
         own_type = vocabulary.type_of(_spaced(stated_type)) if isinstance(stated_type, str) else None
         return own_type or named_type or "Concept"
 
@@ -264,7 +265,7 @@ def _as_yaml(text: str) -> str:
 
 def _own_name(reading: Reading, value: dict[str, Any]) -> str | None:
     """Returns the text under the first of the keys that name an object, or None."""
-    by_word = {singular(_spaced(key)): text for key, text in value.items() if isinstance(text, str) and text.strip()}
+    by_word = {_word(key): text for key, text in value.items() if isinstance(text, str) and text.strip()}
     return next((by_word[name] for name in reading.vocabulary.names if name in by_word), None)
 
 
@@ -275,7 +276,12 @@ def _columns(reading: Reading, value: dict[str, Any]) -> Columns | None:
 
 
 def _words(value: dict[str, Any]) -> list[str]:
-    return [singular(_spaced(key)) for key in value]
+    return list(map(_word, value))
+
+
+@lru_cache(maxsize=1_024)
+def _word(key: str) -> str:
+    return singular(_spaced(key))
 
 
 def _spaced(key: str) -> str:

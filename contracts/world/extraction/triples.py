@@ -51,6 +51,8 @@ class Columns(NamedTuple):
 
 def columns_of(vocabulary: Vocabulary, words: Sequence[str]) -> Columns | None:
     """Returns the columns of statements, given the words of all columns or keys; None if there is no pair of ends."""
+    if vocabulary.statement_subjects.isdisjoint(words):
+        return None
     for form in vocabulary.statements:
         subject, predicate, target = (
             next((words.index(word) for word in ordered if word in words), None)

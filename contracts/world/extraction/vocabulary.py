@@ -216,6 +216,11 @@ class Vocabulary:
         return self.posts | {word for role in self.roles for word in role.split()}
 
     @cached_property
+    def statement_subjects(self) -> frozenset[str]:
+        """Returns the words of columns and keys that hold the subject of a statement."""
+        return frozenset(word for form in self.statements for word in form.subject)
+
+    @cached_property
     def titles(self) -> frozenset[str]:
         """Returns the titles before a name, in lower case."""
         return frozenset(title.lower() for title in self.honorifics)

@@ -49,10 +49,9 @@ def yaml_in(text: str, part: Part, *, has_headings: bool) -> list[Composed] | No
 
 def _composed(text: str, part: Part) -> list[Composed]:
     """Returns the documents of a part, with positions in the whole text; none if it can't be read."""
-    blank = re.sub(r"[^\r\n]", " ", text[: part.start])
     try:
-        trees = list(yaml.compose_all(blank + text[part.start : part.end].replace("\ufeff", "\n"), Loader=_Loader))
-        return [Composed(tree, _value_of(tree, set())) for tree in trees if tree is not None]
+        trees = list(yaml.compose_all(text[part.start : part.end].replace("\ufeff", "\n"), Loader=_Loader))
+        return [Composed(tree, _value_of(tree, part.start, set())) for tree in trees if tree is not None]
     except (yaml.YAMLError, _NotReadError):
         return []
 
@@ -86,19 +85,24 @@ def _is_nested(lines: Sequence[re.Match[str]]) -> bool:
     return (is_deeper and are_lower) or any(line["item"] and line["key"].lower() in _NAMES for line in keyed)
 
 
-def _value_of(tree: yaml.Node, seen: set[int]) -> Any:
+def _value_of(tree: yaml.Node, offset: int, seen: set[int]) -> Any:
+    """Returns the value of a tree, whose positions are shifted by an offset."""
     if id(tree) in seen:
         raise _NotReadError
     seen.add(id(tree))
+    tree.start_mark, tree.end_mark = (
+        yaml.Mark("", mark.index + offset, mark.line, mark.column, None, 0) for mark in (tree.start_mark, tree.end_mark)
+    )
     if isinstance(tree, yaml.MappingNode):
         members = {}
         for key, value in tree.value:
+            _value_of(key, offset, seen)
             if not isinstance(key, yaml.ScalarNode) or key.value in members:
                 raise _NotReadError
-            members[key.value] = _value_of(value, seen)
+            members[key.value] = _value_of(value, offset, seen)
         return members
     if isinstance(tree, yaml.SequenceNode):
-        return [_value_of(value, seen) for value in tree.value]
+        return [_value_of(value, offset, seen) for value in tree.value]
     if tree.tag == "tag:yaml.org,2002:null":
         return None
     is_bool = tree.tag == "tag:yaml.org,2002:bool"
