@@ -15,7 +15,7 @@ from contracts.world.extraction.people import NAME
 from contracts.world.extraction.phrases import any_of
 from contracts.world.extraction.prose_context import Position, ProseContext
 from contracts.world.extraction.relations import add_edge, is_ended, relate, relate_each, set_due
-from contracts.world.extraction.segmentation import first_sentence
+from contracts.world.extraction.segmentation import elements_of, first_sentence
 from contracts.world.extraction.vocabulary import NOTHING, Announced, plain_words, singular
 
 _AGREED = frozenset({"agreed", "resolved"})
@@ -28,8 +28,11 @@ _STATED_BY_PEOPLE = frozenset(
 )
 """Types of list entries that may begin with a person. With an unknown name, which may also be a topic, the whole entry
 is the title."""
-_EITHER = re.compile(rf"{NAME.pattern}\s(?:{any_of('or')})\s{NAME.pattern}")
-"""A label that names two people, only one of whom is meant: "Ada or Bo"."""
+_ENTRIES = _STATED_BY_PEOPLE | {"Task", "Action", "Person", "Project"}
+"""Types of list entries whose label may be a key, such as "Title". In a glossary such a word is a term."""
+_BETWEEN_PEOPLE = re.compile(r"\s?[,&/+]\s?|\s(?:and|und|et|y|e|en)\s")
+_SEVERAL = re.compile(rf"{NAME.pattern}(?:(?:{_BETWEEN_PEOPLE.pattern}|\s(?:{any_of('or')})\s){NAME.pattern}){{1,4}}")
+"""A label that may name several people, or one of several: "Ada or Bo"."""
 _CARRIED_BY = frozenset({"Goal", "Deliverable", "Assignment"})
 _LONGEST_FIELD = 200
 """Maximum length of the value in a paragraph "label: value"; a longer one is prose."""
@@ -163,7 +166,7 @@ def _read_label(
             and any(reading.states_none(node_type, told) for told in (labelled.label_part, whole))
         ):
             return context.keep(part, above)
-        if listed is not None and not labelled.is_dashed:
+        if listed is not None and not labelled.is_dashed and node_type in _ENTRIES:
             field = singular(labelled.head)
             if field in vocabulary.names and node_type == "Person":
                 people = relate(reading, above, vocabulary.relations["attendee"], labelled.head, labelled.rest)
@@ -174,16 +177,12 @@ def _read_label(
                 return context.add_node("announced", node_type, sentence, labelled.rest, above)
             if field in vocabulary.states | vocabulary.dues | vocabulary.numbers | vocabulary.type_words:
                 return context.keep(part, above)
-            if "@" in labelled.label or _EITHER.fullmatch(labelled.label):
-                return context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
-            if node_type in _STATED_BY_PEOPLE and not labelled.pairs:
-                person = reading.person_at(labelled.label_part, is_full=True)
-                if person is not None:
-                    return _read_of_person(context, labelled, person, part, above, node_type)
-                if labelled.label_part.start == part.start and NAME.fullmatch(labelled.label):
-                    node = context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
-                    reading.name(node, labelled.label)
-                    return node
+            if node_type != "Person" and (named := _people_before(reading, labelled, node_type)):
+                return _read_of_people(context, labelled, named, part, above, node_type)
+            if node_type != "Person" and labelled.label_part.start == part.start and _may_be_names(labelled, node_type):
+                node = context.add_node("announced", node_type, first_sentence(reading.text, part), part, above)
+                reading.name(node, labelled.label)
+                return node
         node = reading.add("term", node_type, labelled.label_part, above)
         reading.describe(node, "description", reading.quote(labelled.rest))
         scan(reading, node, labelled.rest)
@@ -208,18 +207,39 @@ def _is_undecided(context: ProseContext, labelled: Labelled) -> bool:
     return is_decision and labelled.day is None and any(f" {word} " in words for word in vocabulary.undecided)
 
 
-def _read_of_person(
-    context: ProseContext, labelled: Labelled, person: FoundNode, part: Part, above: FoundNode, listed: str
-) -> FoundNode | None:
-    """Reads an entry that begins with a person, who carries it out if it can be assigned: "Ada: sell the boat".
+def _people_before(reading: Reading, labelled: Labelled, listed: str) -> list[tuple[Part, FoundNode]]:
+    """Returns the people whom the label of an entry names, if the text has named all of them before."""
+    if listed not in _STATED_BY_PEOPLE or labelled.pairs:
+        return []
+    names = elements_of(reading.text, labelled.label_part, _BETWEEN_PEOPLE)
+    people = [(name, person) for name in names if (person := reading.person_at(name, is_full=True)) is not None]
+    return people if len(people) == len(names) else []
 
-    A decision or a risk only mentions the person, who may have proposed or reported it.
+
+def _may_be_names(labelled: Labelled, listed: str) -> bool:
+    """Decides whether a label may name people whom the text does not introduce: "@ada", "Ada or Bo", "Marc"."""
+    is_name = listed in _STATED_BY_PEOPLE and not labelled.pairs and NAME.fullmatch(labelled.label) is not None
+    return is_name or "@" in labelled.label or _SEVERAL.fullmatch(labelled.label) is not None
+
+
+def _read_of_people(
+    context: ProseContext,
+    labelled: Labelled,
+    people: list[tuple[Part, FoundNode]],
+    part: Part,
+    above: FoundNode,
+    listed: str,
+) -> FoundNode:
+    """Reads an entry that begins with people, who carry it out if it can be assigned: "Ada: sell the boat".
+
+    A decision or a risk only mentions them, because they may have proposed or reported it.
     """
     reading = context.reading
     sentence = first_sentence(reading.text, labelled.rest)
     node = context.add_node("announced", listed, sentence, labelled.rest, above)
     relation = reading.vocabulary.relations["assignee" if listed in _CARRIED_BY else "attendee"]
-    add_edge(reading, node, person, relation, labelled.label_part, labelled.label)
+    for name, person in people:
+        add_edge(reading, node, person, relation, name, reading.quote(name))
     reading.describe(node, "text", reading.quote(part))
     return node
 

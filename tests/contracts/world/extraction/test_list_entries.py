@@ -285,3 +285,17 @@ def test_a_heading_of_a_type_with_a_state_announces_entries_of_that_state():
 def test_a_topic_below_a_heading_of_a_list_and_a_word_without_items_below_it_stay_entries():
     graph = read("# L\n\n## Decisions\n\n### Use mud\n\nIt is cheap.\n\n## Tasks\n\n- Testing\n- Review\n- [x] Done")
     assert made(graph) == [("Decision", "Use mud"), ("Task", "Testing"), ("Task", "Review"), ("Task", "Done")]
+
+
+def test_several_people_before_a_colon_are_no_name_of_the_entry_either():
+    known = listed("Decisions", "Ada Byron and Bo: use wood", "Ada, Bo & Cy: use tin")
+    assert made(known) == [("Decision", "use wood"), ("Decision", "Ada, Bo & Cy: use tin")]
+    assert edges(known) == {("use wood", "MENTIONS", "Ada Byron"), ("use wood", "MENTIONS", "Bo Li")}
+    assert made(listed("Goals", "Ada und Bo: sell")) == [("Goal", "sell")]
+
+
+def test_the_words_of_keys_are_terms_in_a_glossary():
+    assert made(listed("Glossary", "Name: how a thing is called", "Status: where it stands")) == [
+        ("Concept", "Name"),
+        ("Concept", "Status"),
+    ]
