@@ -29,7 +29,7 @@ _NOT_LATER = re.compile(rf"\b(?:{any_of('no_later_than')})\b", re.IGNORECASE)
 _UNTIL_BEFORE = re.compile(rf"\b(?:{any_of('until_due')})\W{{0,4}}$", re.IGNORECASE)
 """Those that may also end a state rather than a task: "The old pass is valid until 2026-08-08"."""
 _STATE_UNTIL = re.compile(
-    rf"(?:(?:{CAPITAL}[\w.’'-]*\s){{1,3}}"
+    rf"(?!.*\b(?:zu|te)\s\w+en\b)(?:(?:{CAPITAL}[\w.’'-]*\s){{1,3}}"
     rf"|(?i:(?:{any_of('definite_article')}|our|my|unsere?|notre)\s|l['’])(?:[\w’'-]+\s){{1,3}}?)"
     rf"(?i:(?:{any_of('lasts')})\s(?!(?:{any_of('lasts_not')})\b)"
     rf"(?:\S+\s){{0,6}}?(?:{any_of('until')})(?:['’]|\b))"

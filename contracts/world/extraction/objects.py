@@ -272,7 +272,11 @@ def _own_name(reading: Reading, value: dict[str, Any]) -> str | None:
 def _columns(reading: Reading, value: dict[str, Any]) -> Columns | None:
     """Returns the keys of an object that is a statement rather than a thing, or None."""
     columns = columns_of(reading.vocabulary, _words(value))
-    return None if columns is None or columns.is_named else columns
+    if columns is None or not columns.are_statements:
+        return None
+    ends = (columns.subject, columns.object)
+    inner = (member for number, member in enumerate(value.values()) if number not in ends)
+    return None if any(isinstance(member, dict | list) for member in inner) else columns
 
 
 def _words(value: dict[str, Any]) -> list[str]:

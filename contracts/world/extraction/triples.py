@@ -118,7 +118,7 @@ def resolve_triples(reading: Reading) -> None:
     for stated in reading.triples:
         subject, target = stated.subject, stated.object
         is_literal = target.node is None and _is_literal(target.name)
-        is_done = len(subject.name) <= LONGEST_TITLE
+        is_done = not _is_literal(subject.name) or _known(reading, subject) is not None
         if is_done and is_literal and _known(reading, target) is None:
             is_done = bool(stated.predicate) and not stated.properties
             is_done = is_done and reading.describe(

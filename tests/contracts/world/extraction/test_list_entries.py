@@ -209,6 +209,7 @@ def test_a_state_until_a_day_is_no_task_and_has_no_due_day(heading, entry):
         ("Bo Li to paint until 2026-05-20", "2026-05-20"),
         ("Finish the report until 2026-05-20", "2026-05-20"),
         ("Bericht bis 2026-05-20 schreiben", "2026-05-20"),
+        ("The report is to be written by 2026-05-20", "2026-05-20"),
         ("Pay the invoice due 2026-05-20", "2026-05-20"),
         ("Dispute the invoice due 2026-01-01 before 2026-05-20", "2026-05-20"),
         ("Dispute the invoice due on 2026-01-01 by 2026-05-20", "2026-05-20"),
@@ -299,3 +300,8 @@ def test_the_words_of_keys_are_terms_in_a_glossary():
         ("Concept", "Name"),
         ("Concept", "Status"),
     ]
+
+
+def test_something_that_is_to_be_done_until_a_day_stays_a_task():
+    for entry in ("Der Bericht ist bis 2026-05-20 zu schreiben", "Le rapport est à rendre jusqu'au 2026-05-20"):
+        assert made(listed("Tasks", entry)) == [("Task", entry)]

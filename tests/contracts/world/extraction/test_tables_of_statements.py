@@ -175,3 +175,17 @@ def test_a_value_that_can_be_no_property_is_a_passage():
     assert nodes(graph) == [("Passage", "red, fast"), ("Passage", "flies")]
     table = read("Tool,Tags,Note,Comment\nSaw,red,old,sharp")
     assert nodes(table) == [("Resource", "Saw"), ("Passage", "red"), ("Passage", "sharp")]
+
+
+def test_an_object_with_objects_in_it_or_with_more_to_say_about_two_ends_is_no_statement():
+    text = {"relations": [{"source": "a", "target": "b"}], "target": "win", "source": "survey"}
+    graph = read(json.dumps(text), "application/json")
+    assert edges(graph) == [("a", "RELATED_TO", "b", {})]
+    assert graph.nodes[0].properties == {"target": "win", "source": "survey"}
+    asked = read('{"from": "Ann", "to": "Bo", "type": "mail", "lines": ["We sail."]}', "application/json")
+    assert ([node for node in nodes(asked) if node[0] != "Passage"], edges(asked)) == ([], [])
+
+
+def test_a_period_is_no_statement():
+    holiday = {"from": "2026-01-01", "to": "2026-02-01", "type": "holiday"}
+    assert [kind for kind, _ in nodes(objects(holiday))] == ["Passage"]
