@@ -176,16 +176,12 @@ class TokenPriceData(Freshness):
     buys_24h: int | None = Field(alias="buys24h", description=f"Buys in 24 hours, over all sound pools. {_ESTIMATE}")
     sells_24h: int | None = Field(alias="sells24h", description=f"Sells in 24 hours, over all sound pools. {_ESTIMATE}")
     trades_quality: Quality = Field(
-        description="Quality of `volume24h`, `buys24h` and `sells24h`, never above that of the price: `estimated` if "
-        "they are counted from transfers"
+        description="Quality of `volume24h`, `buys24h` and `sells24h`: `estimated` if counted from transfers"
     )
     trades_reason: str | None = Field(
-        description="Why they are missing, degraded or stale, as a stable code: `estimated_from_transfers` for the "
-        "source `pool`"
+        description="Why they are missing, degraded or stale: `estimated_from_transfers` for the source `pool`"
     )
-    trades_block: int | None = Field(
-        description="Block up to which they are counted, mostly below `block`; null unless counted from transfers"
-    )
+    trades_block: int | None = Field(description="Block up to which they are counted; null unless from transfers")
     age_s: int | None = Field(description="Seconds from `fetchedAt` to the tick that published it")
     token: AddressText | None
     pool: str | None = Field(description="The pool that provided the price")

@@ -26,7 +26,7 @@ Way = Literal["document", "asked", "health", "settings"]
 
 
 class Status(StrEnum):
-    """The state of a capability: usable now, not built yet, not usable at this installation, or not checked yet."""
+    """The state of a capability."""
 
     LIVE = "live"
     PLANNED = "planned"
