@@ -5004,7 +5004,7 @@ export interface components {
             reason: string;
         };
         /**
-         * @description The state of a capability: usable now, not built yet, not usable at this installation, or not checked yet.
+         * @description The state of a capability.
          * @enum {string}
          */
         Status: "live" | "planned" | "off" | "unknown";
@@ -5342,11 +5342,11 @@ export interface components {
             stale: components["schemas"]["Stale"];
             staleAfter: components["schemas"]["StaleAfter"];
             token: components["schemas"]["Contract"];
-            /** @description Block up to which they are counted, mostly below `block`; null unless counted from transfers */
+            /** @description Block up to which they are counted; null unless from transfers */
             tradesBlock: number | null;
-            /** @description Quality of `volume24h`, `buys24h` and `sells24h`, never above that of the price: `estimated` if they are counted from transfers */
+            /** @description Quality of `volume24h`, `buys24h` and `sells24h`: `estimated` if counted from transfers */
             tradesQuality: components["schemas"]["Quality"];
-            /** @description Why they are missing, degraded or stale, as a stable code: `estimated_from_transfers` for the source `pool` */
+            /** @description Why they are missing, degraded or stale: `estimated_from_transfers` for the source `pool` */
             tradesReason: string | null;
             /** @description USD traded in 24 hours, over all sound pools. For the source `pool`, an estimate from transfers of the token out of the pool (buys) and into it (sells), of amounts above zero: added or removed liquidity and plain transfers count too */
             volume24h: number | null;
