@@ -46,7 +46,7 @@ class DagsterTextLines(TextLines):
 
     foreign_pre_chain: Final = None
     processors: Final = None
-    """What Dagster takes from its own formatter and passes on here."""
+    """Attributes of Dagster's own formatter, which Dagster passes to this one."""
 
     def __init__(self, **_: object) -> None:
         super().__init__()

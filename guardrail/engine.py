@@ -228,7 +228,8 @@ class Guardrail:
         effects = [*map(_encodable_effect, told), *effects_of_manifest(facts.manifest)]
         if facts.planned_steps:
             effects += parts.effects_of_steps(facts.planned_steps, Span(0, len(action)))
-        findings = self._findings(_without_escapes(action) if reading.language in _ESCAPED else action, passages)
+        is_call = reading.language is Language.TOOL_CALL
+        findings = self._findings(_without_escapes(action) if is_call else action, passages)
         if findings:
             effects += _effects_of_findings(findings, effects, facts)
         if len(effects) > MAX_EFFECTS:
@@ -480,13 +481,11 @@ class _Carried:
     in_passage: bool
 
 
-_ESCAPED = frozenset((Language.TOOL_CALL,))
-"""Languages that write texts with escapes, which are no part of what the texts contain."""
 _ESCAPES = re.compile(r"\\(?:[nrtbf\"\\/]|u[0-9a-fA-F]{4})")
 
 
 def _without_escapes(action: str) -> str:
-    """Returns the action with blanks for the escapes, in which everything else keeps its position."""
+    """Returns a call with blanks for the escapes in its texts, where everything else keeps its position."""
     return _ESCAPES.sub(_blank, action) if "\\" in action else action
 
 

@@ -155,7 +155,7 @@ _NAMED = (
     r"(['\"`]{0,3})([^\s'\"`,;<>]{6,300})"
 )
 _NO_QUOTE = ("", "''", '""')
-"""What precedes a value without quotes; two quotes are an empty text, from which code goes on."""
+"""Quotes before a value that is not quoted itself: two of them are an empty text, after which code continues."""
 _BETWEEN = "=:,"
 """Characters between a name and its value, if there is no "is"."""
 # Suffixes after "key" or "token" in names of values that aren't the secret itself.

@@ -58,8 +58,8 @@ def runs_script(effect: Effect) -> bool:
 
 
 def scripts_run(named: Sequence[Named], context: Mapping[str, Any]) -> Iterator[Script]:
-    """Yields the scripts among the files that an action runs, unless they are committed or made by tools. A program
-    without a reader, such as a compiled one, is none."""
+    """Yields the scripts among the files that an action runs, unless they are committed or made by tools. Leaves out
+    programs in languages without a reader, and compiled ones."""
     facts, _ = parse_context(context)
     root = Path(facts.workspace.root or facts.cwd or ".")
     seen: set[str] = set()

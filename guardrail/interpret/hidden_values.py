@@ -43,7 +43,7 @@ def without_values(parsed: Parsed, effects: Sequence[Effect]) -> list[Effect]:
     return [
         replace(effect, targets=tuple(replace(target, sensitivity=Sensitivity.NONE) for target in effect.targets))
         if reads_secrets((effect,))
-        and (counts or (names and all(_is_of_settings(each.text) for each in effect.targets)))
+        and (counts or (names and all(_is_of_settings(target.text) for target in effect.targets)))
         else effect
         for effect in effects
     ]

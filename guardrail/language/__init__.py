@@ -310,7 +310,7 @@ def _in_order(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]]) -> list
 
 
 def _near(names: tuple[str, ...], hits: Mapping[str, Sequence[Hit]], tokens: Sequence[Token]) -> list[Hit]:
-    """Returns the first hits of two classes that are at most `_REACH` sentences apart; none if there are none."""
+    """Returns the first hits of two classes that are at most `_REACH` sentences apart, or an empty list."""
     one, other = (hits[name] for name in names)
     sentences = [tokens[hit.first].sentence for hit in other]
     for hit in one:

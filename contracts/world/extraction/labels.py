@@ -153,7 +153,8 @@ def without_day(reading: Reading, part: Part) -> tuple[Part | None, Part]:
 def details_of(reading: Reading, part: Part) -> tuple[list[Labelled], Part]:
     """Returns the labels with an owner, a day or a state that a part begins with, and the text after them.
 
-    Example: "Owner: Eva Sand. Deadline: 2026-06-02. Write the report". One label with all of the text is none.
+    Example: "Owner: Eva Sand. Deadline: 2026-06-02. Write the report". A single label that takes all of the text is not
+    returned.
     """
     details: list[Labelled] = []
     rest = part
